@@ -12,8 +12,7 @@
 namespace assay {
 namespace {
 
-// Activities: with fewer, the actions are tried before a thread has started, and its stack is
-// larger than they need.
+// Activities. In smaller traces, simulating the actions takes less time than starting a thread.
 constexpr size_t kWorthAThread = 1'000;
 
 WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowReport& report,
@@ -30,7 +29,8 @@ WhatIf try_levers(const FlowModel& model, const Windows& windows, const FlowRepo
                         .points = options.points});
 }
 
-// The distance of the leading kernels from the roofline. Kernels of no known kind have nothing in common.
+// Adds the roofline distance of the leading kernel kind. Kernels of unknown kind have nothing in
+// common and are skipped.
 void add_roof(const FlowModel& model, const FlowReport& report, FlowVerdict& verdict) {
   if (verdict.bound != BoundBy::kGpu || verdict.kinds.empty()) return;
   if (verdict.kinds.front().kind == KernelKind::kOther) return;
@@ -107,7 +107,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.breakdown.replays = &found.flow.replays;
   ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
   ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
-  // Its input is complete and does not change until the result is taken.
+  // The input is complete and must not change until the result is taken.
   Beside<WhatIf> tried(
       [&, chains = chain_edits(found.fusion)](const std::atomic<bool>&) {
         return try_levers(model, judged.iterations, found.flow, found.verdict, chains, options);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which analyses an answer about a whole trace rests on: the one list of them. `report` shows what
-// they found, `diff` compares it, `sql` and `export` make tables of it.
+// The analyses of a whole trace. `report` shows their results, `diff` compares them, and `sql` and
+// `export` turn them into tables.
 
 #include <functional>
 #include <memory>
@@ -39,12 +39,12 @@ struct AnalysesOptions {
   bool points = false;                                              // WhatIfOptions::points
   bool reach = false;                                               // WhatIfOptions::reach
   bool path = false;                                                // fill Analyses::path
-  std::shared_ptr<const RequestLog> requests = {};                  // to join with an engine's steps
+  std::shared_ptr<const RequestLog> requests = {};                  // joined to the engine's steps
   RequestOptions request_options = {};
-  // Actions may be tried in a thread concurrent with the other modules; the answer is the same.
+  // Simulate the actions in a second thread while the other modules run. Results do not change.
   bool in_thread = false;
-  // Called while actions are tried. It may use the trace and all results except `tried` and `path`,
-  // which come later.
+  // Called while the actions are simulated. It may read the trace and every result except `tried`
+  // and `path`, which are filled later.
   std::function<Status(const Analyses&)> meanwhile = {};
 };
 
@@ -57,7 +57,7 @@ struct Analyses {
   FlowReport flow;
   FlowVerdict verdict;
   RequestsReport requests;      // of AnalysesOptions::requests
-  WhatIf tried;                 // actions of the report, each alone
+  WhatIf tried;                 // the report's actions, one change each
   std::vector<PathSlice> path;  // the critical path
 };
 
@@ -67,19 +67,20 @@ struct FlowFindings {
   FlowVerdict verdict;
   WhatIf tried;
 };
-// part: as TraceRequest::part. more: changes tried in addition to the default ones, each alone, and
-// after them in `tried`. Errors: there is no such part.
+// part: as TraceRequest::part. `more` has additional changes, one simulation each, appended to the
+// default ones in `tried`. Fails if there is no such part.
 Result<FlowFindings> find_flow(const LoadedTrace& loaded, const std::string& part,
                                const std::vector<EditRequest>& more = {});
-// The recommended chains as changes, and their gains, in their order; none if unknown.
+// The recommended fusion chains as changes, and the gain of each in the same order; nullopt if
+// unknown.
 std::vector<EditRequest> chain_edits(const FusionReport& fusion);
 std::vector<std::optional<int64_t>> chain_gains(const WhatIf& tried);
 
-// Limits of an answer from the dependency graph. One list: every verb has it.
+// Caveats of every answer that uses the dependency graph.
 TrustNotes flow_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis);
-// The diagnosis of one run. The answer is about the loaded trace.
+// The diagnosis of one run. `answer` must be about the loaded trace.
 findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& answer);
-// Every rule that such a diagnosis reads, and whether it holds.
+// Every rule that the diagnosis evaluates, and whether it holds.
 std::vector<findings::RuleState> rules_of(const LoadedTrace& loaded, const FlowAnswer& answer);
 
 // Errors: those of the modules and of `meanwhile`.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Every answer: a Document, and a flag for inputs that could not be read completely.
+// A Document, and a flag for inputs that could not be read completely.
 
 #include <optional>
 #include <string>
@@ -13,22 +13,22 @@ namespace assay {
 
 struct Answer {
   Document document;
-  bool data_lost = false;  // on import: totals are lower bounds
+  bool data_lost = false;  // some input was not imported; totals are lower bounds
 };
 
-// One trace's part of a document: import log, headline, sections, facts.
+// One trace's part of a document.
 struct TraceContent {
   std::vector<std::string> verdict = {};
   std::vector<Section> sections = {};
-  std::optional<ShortAnswer> answer = {};   // what a reader sees first
-  RankOfAnswer rank = {};                   // for the answer of several
-  std::string lanes = {};                   // of the page's timeline, where a page is made
+  std::optional<ShortAnswer> answer = {};   // the first screen
+  RankOfAnswer rank = {};                   // for the joint answer of several ranks
+  std::string lanes = {};                   // JSON of the page's timeline; empty without a page
   std::string lane_details = {};
-  std::vector<Item> overview = {};          // this trace's row in the table that compares several
+  std::vector<Item> overview = {};          // this trace's row in the table that compares traces
   std::vector<ImportNote> import_log = {};  // of other files that were read with the trace
 };
 
-// A document with the head filled in: tool and title.
+// A document with the tool and title filled in.
 Document new_document(std::string title);
 
 // True if an import log reports lost data.

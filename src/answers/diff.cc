@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// Limits of a conclusion about both sides.
+// The comparison of both sides, with caveats.
 struct Compared {
   DiffReport report;
   TrustNotes notes;
@@ -31,7 +31,7 @@ std::vector<DiffRun> take_runs(std::vector<DiffInput>& side, bool by_iteration) 
   return runs;
 }
 
-// Iterations against iterations; where a side has none, the whole against the whole.
+// Compares iterations with iterations; if a side has none, whole traces with whole traces.
 Result<Compared> compare(const DiffRequest& request, std::vector<DiffInput>& side_a,
                          std::vector<DiffInput>& side_b) {
   take_waiting_apart(side_a, side_b);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What changed from one side to the other, where it comes from, and whether it is more than noise.
+// Compares two sides: what changed, where the change comes from, and whether it is significant.
 
 #include <cstddef>
 #include <string>
@@ -17,11 +17,11 @@
 namespace assay {
 
 struct DiffRequest {
-  TraceRequest traces = {};  // how both sides are read; without inputs
-  std::string a = {};        // the side compared against: a trace, a folder or a pattern
-  std::string b = {};        // the side in question
+  TraceRequest traces = {};  // how both sides are read; inputs are ignored
+  std::string a = {};        // baseline: a trace, a folder or a pattern
+  std::string b = {};        // the side to check
   std::vector<Gate> gates = {};
-  bool fail_on_any = false;  // gates do not ask whether a change is more than noise
+  bool fail_on_any = false;  // gates also fail on changes that are not significant
   size_t top = 10;           // rows per table; 0 = all
   Resampling resampling = {};
 };
@@ -32,7 +32,8 @@ struct DiffAnswer {
   TrustNotes notes;
   std::vector<GateResult> gates;
 
-  // As the other formats of a diff take it; of the same request. The answer must outlive it.
+  // Input of the other output formats. `request` must be that of the answer, which must outlive the
+  // view.
   DiffView view(const DiffRequest& request) const {
     return {report, gates, notes, request.top, request.fail_on_any};
   }

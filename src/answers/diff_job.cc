@@ -49,7 +49,7 @@ void take_apart(std::vector<DiffInput>& side, const Job& job) {
 }  // namespace
 
 void take_waiting_apart(std::vector<DiffInput>& a, std::vector<DiffInput>& b) {
-  // With other ranks present, waits between ranks are not comparable.
+  // Waits between ranks are comparable only if both jobs have the same ranks.
   if (!is_job(a) || !is_job(b) || ranks_of(a) != ranks_of(b)) return;
   const Job job_a = job_of(a);
   const Job job_b = job_of(b);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The ranks of one side as a job: what each spent waiting for the others (diff/waiting.h).
+// Splits the waits of a job's ranks into waiting for others and transfer (diff/waiting.h).
 
 #include <vector>
 
@@ -8,8 +8,9 @@
 
 namespace assay {
 
-// Takes waiting apart on both sides. Does nothing unless each side is one job of several ranks with
-// aligned clocks: otherwise one side's waits would be the other's transfers.
+// Separates wait and transfer times on both sides. Does nothing unless each side is one job of
+// several ranks with aligned clocks. Otherwise waits of one side would be compared with transfers
+// of the other.
 void take_waiting_apart(std::vector<DiffInput>& a, std::vector<DiffInput>& b);
 
 }  // namespace assay

@@ -32,7 +32,7 @@ namespace {
 constexpr const char* kTail = "(idle after the last work)";
 constexpr const char* kNoChain = "(work in no chain)";
 
-// "ampere_sgemm_128x64_tn" -> "ampere_sgemm_#x#_tn": tile sizes and instance numbers change with
+// "ampere_sgemm_128x64_tn" -> "ampere_sgemm_#x#_tn": tile sizes and instance numbers depend on
 // machine, shape and compiler run.
 std::string without_numbers(std::string_view name) {
   std::string out;
@@ -60,7 +60,7 @@ std::string tracer_text(Tracer tracer) {
   return "another tracer";
 }
 
-// Gives every distinct name a number and remembers what belongs to it.
+// Assigns a number to every distinct name and stores its item.
 class ItemTable {
  public:
   explicit ItemTable(DiffLevelRun& level) : level_(level) {}
@@ -85,7 +85,7 @@ class ItemTable {
   std::unordered_map<std::string, uint32_t> ids_;
 };
 
-// One basis of one trace: all its iterations, or the whole of it as one.
+// Reduces one trace, either by iteration or as a single whole.
 class Reducer {
  public:
   Reducer(const LoadedTrace& loaded, const Analyses& analyses, const JobRoof& roof,
@@ -175,7 +175,7 @@ class Reducer {
     }
   }
 
-  // The whole trace begins with the inference window (docs/metrics.md, IL) and has no tail.
+  // The whole trace starts at the inference window (docs/metrics.md, IL) and has no tail.
   std::vector<Interval> host_windows() const {
     if (!by_iteration_) {
       const LaunchMetrics& whole = analyses_.launch.whole;
@@ -205,7 +205,7 @@ class Reducer {
     }
   }
 
-  // Chains of the fusion plan by the kernels in them.
+  // Names the chains of the fusion plan by their kernels.
   void name_chains() {
     chain_of_.assign(trace_.activities.size(), UINT32_MAX);
     for (size_t c = 0; c < analyses_.fusion.planned_kernels.size(); ++c) {
@@ -275,8 +275,8 @@ class Reducer {
 
   using SampleCosts = std::vector<std::map<uint32_t, DiffCost>>;
 
-  // A work's time under the parts of the iteration rather than under its own name; returns its
-  // part.
+  // Adds an activity's time to a part of the iteration instead of its own name. Returns the item of
+  // the part.
   uint32_t add_parts(const KernelLevel& row, const WorkShare& share,
                      std::map<uint32_t, DiffCost>& costs, ItemTable& table) const {
     const char* part = row.compute ? "computing"
@@ -288,7 +288,7 @@ class Reducer {
     return item;
   }
 
-  // Idle time under the causes that flow/ gives it.
+  // Adds idle time by the causes that flow/ determined.
   void add_idle(int64_t gpu, const std::vector<Interval>& idle, std::map<uint32_t, DiffCost>& costs,
                 ItemTable& table) const {
     const auto add = [&](const std::string& name, int64_t ns, bool host = false) {
@@ -297,7 +297,8 @@ class Reducer {
     };
     const auto view = idle_.find(gpu);
     if (view == idle_.end()) return add("idle: no evidence", length_ns(idle));
-    // Time after the last activity of a device has no activity that could determine a cause.
+    // Idle time after the last activity of a device has no following activity that could determine
+    // a cause.
     const auto last = last_ns_.find(gpu);
     const std::vector<Interval> before =
         last == last_ns_.end() ? idle : clip(idle, {INT64_MIN, last->second});
@@ -308,8 +309,8 @@ class Reducer {
       add("idle: " + std::string(findings::cause_name(cause)), time.cause_ns[c],
           is_host_work(cause));
     }
-    // Idle time of the breakdown in which rows are neither kernels nor copies; the rest precedes the
-    // first row that shows a cause.
+    // Part of this idle time is covered by rows that are neither kernels nor copies. The rest
+    // precedes the first row that shows a cause.
     const auto others = others_.find(gpu);
     const int64_t others_ns = others == others_.end() ? 0 : others->second.length_in(before);
     const int64_t work_ns = std::min(others_ns, time.other_work_ns);
@@ -356,7 +357,7 @@ class Reducer {
     note_collectives(item_of, kind);
   }
 
-  // The items that answer for collectives at one level.
+  // Stores the item of every collective at one level.
   void note_collectives(const std::vector<uint32_t>& item_of, DiffLevelKind kind) {
     size_t next = 0;
     for (size_t i = 0; i < works_.size(); ++i) {
@@ -375,7 +376,7 @@ class Reducer {
     }
   }
 
-  // The items of the iteration with the median time on the first GPU, in launch order.
+  // The items of the first GPU's iteration with the median time, in launch order.
   std::vector<uint32_t> sequence_of(const std::vector<uint32_t>& item_of,
                                     DiffLevelKind kind) const {
     const std::optional<GpuWindow> typical = typical_sample();
@@ -391,7 +392,7 @@ class Reducer {
                      [](const auto& x, const auto& y) { return x.first < y.first; });
     std::vector<uint32_t> sequence;
     for (const auto& [at, item] : order) {
-      // The kernels of an operation or a chain make one element together.
+      // Consecutive kernels of one operation or chain are a single element.
       const bool repeats = !sequence.empty() && sequence.back() == item;
       if (kind == DiffLevelKind::kKernel || !repeats) sequence.push_back(item);
     }
@@ -409,7 +410,7 @@ class Reducer {
     return GpuWindow{gpu, times[times.size() / 2].second};
   }
 
-  // Unknown is not 0.
+  // Unknown is NaN, not 0.
   static double charge(const HostOverheadSums& sums, int64_t ns) {
     return sums.charged() ? static_cast<double>(ns) : std::nan("");
   }
@@ -508,8 +509,8 @@ class Reducer {
                     [](const W& w) { return static_cast<double>(w.exclusive.total_ns); });
   }
 
-  // Numbers that kernels without known work may change are left out, so that gates on them are
-  // errors. A metric without any number has no row.
+  // Omits numbers that kernels without known work may change, so that gates on them are errors. A
+  // metric without any number has no row.
   void add_use_metrics() {
     using U = Utilisation;
     const std::vector<U> uses = roof_.utilisations(analyses_.breakdown.iterations);
@@ -536,7 +537,7 @@ class Reducer {
   std::vector<uint32_t> chain_of_;           // per activity, into planned_kernels
   std::map<int64_t, IdleView> idle_;         // by GPU
   std::map<int64_t, IntervalIndex> others_;  // by GPU: rows that are neither kernels nor copies
-  std::map<int64_t, int64_t> last_ns_;       // by GPU: where its last work ends
+  std::map<int64_t, int64_t> last_ns_;       // by GPU: end of its last activity
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs the modules on a trace and keeps the plain numbers that `assay diff` compares.
+// Runs the analyses on a trace and keeps the plain numbers that `assay diff` compares.
 
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// The same trace by iterations and as a whole: which one is compared depends on the other side.
+// One trace, by iteration and as a whole. The other side decides which of them is compared.
 struct DiffInput {
   std::string file;
   DiffRun by_iteration;
@@ -23,14 +23,14 @@ struct DiffInput {
   std::vector<ImportNote> import_log;
   bool data_lost = false;
   std::optional<RankGraph> rank_graph = {};  // if requested
-  std::vector<int64_t> devices = {};         // of the rank graph, as recorded
+  std::vector<int64_t> devices = {};         // devices of the rank graph, as recorded
 };
 
-// rank_graph: keep what joins this rank to others of its job.
+// rank_graph: also keep the graph that joins this rank to the others of its job.
 Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph);
 
-// Reads every file of one argument, one trace in memory at a time. traces: how to read; its inputs
-// are ignored.
+// Reads every file that `argument` names, one trace in memory at a time. The inputs of `traces` are
+// ignored.
 Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
                                               const TraceRequest& traces);
 

@@ -52,7 +52,7 @@ Result<std::vector<uint32_t>> wanted_kernels(const PowerRecording& recording,
   return wanted;
 }
 
-// Profiles of one recording; each also from its first runs only, or without a strategy, as asked.
+// Profiles of one recording, and if requested also of its first runs only or without a strategy.
 struct Profiled {
   PowerRecording recording;
   std::vector<KernelProfile> kernels;
@@ -60,7 +60,7 @@ struct Profiled {
   std::vector<StrategyContrast> contrasts;
 };
 
-// The kernel's profile compared with another of it, or a note on the reason for its absence.
+// Adds the comparison of a kernel's profile with a variant, or a note on why there is none.
 void add_contrast(ContrastResult found, KernelProfile& profile, Profiled& profiled) {
   if (found.comparison) profiled.comparisons.push_back(std::move(*found.comparison));
   if (!found.no_comparison.empty()) profile.notes.push_back(std::move(found.no_comparison));
@@ -95,7 +95,7 @@ Result<Profiled> profile_recording(const ProfileRequest& request, PowerRecording
   return profiled;
 }
 
-// Kernels that ran mixed with others get their own power, where some recording has the others
+// Separates the power of kernels that ran together with others, if some recording has the others
 // alone.
 void unmix_all(std::vector<Profiled>& all) {
   std::map<std::string, KnownPower> known;
@@ -109,7 +109,7 @@ std::string label_of(const PowerReport& report, const std::string& folder) {
   return report.workload.empty() ? folder : report.workload + " (" + folder + ")";
 }
 
-// Kernels of one name in later recordings against the first one: isolated against interleaved.
+// Compares kernels of equal name in later recordings with the first one: isolated with interleaved.
 std::vector<ProfileComparison> compare_recordings(const std::vector<PowerReport>& reports,
                                                   const std::vector<std::string>& folders) {
   std::vector<ProfileComparison> comparisons;
@@ -141,14 +141,15 @@ Result<size_t> choose_series(const PowerLog& log, const std::string& wanted) {
                "", -1};
 }
 
-// The log's first sample at the trace's first GPU activity.
+// Offset that puts the log's first sample at the trace's first GPU activity.
 int64_t start_offset(const Trace& trace, const PowerSeries& series) {
   int64_t first = INT64_MAX;
   for (const int64_t start : trace.activities.start_ns) first = std::min(first, start);
   return first - series.readings.front().t_ns;
 }
 
-// The sensor as given by flags, otherwise as declared by the log, within 15 %.
+// Sensor properties from flags, else as the log declares them, with a tolerance of 15 % on the
+// window.
 SensorPrior sensor_prior(const AttributeRequest& request, const Trace& trace, const PowerLog& log,
                          const PowerSeries& series) {
   constexpr int64_t kStartWithinNs = 2'000'000'000;
@@ -172,8 +173,8 @@ SensorPrior sensor_prior(const AttributeRequest& request, const Trace& trace, co
   return sensor;
 }
 
-// For the device of the requested kernels, if its model's sensor was compared with a meter. Cards
-// of one model differ by 3 %.
+// Gain error of the device's sensor, if its model was compared with a meter. Cards of one model
+// differ by 3 %.
 SensorGain gain_of(const Trace& trace, int64_t device) {
   constexpr double kCardsDiffer = 0.03;
   const std::map<std::string, Fact> facts =
@@ -184,7 +185,7 @@ SensorGain gain_of(const Trace& trace, int64_t device) {
   return {value, value * (1 - kCardsDiffer), value * (1 + kCardsDiffer), gain->second.source};
 }
 
-// Which collective an activity is, of those that are one.
+// Groups activities by collective; others have no group.
 WorkGrouping collective_grouping(const LoadedTrace& loaded) {
   const Trace& trace = loaded.trace;
   WorkGrouping grouping{.key = "collectives", .title = "By collective"};
@@ -200,7 +201,7 @@ WorkGrouping collective_grouping(const LoadedTrace& loaded) {
   return grouping;
 }
 
-// When the device (all of them together, of -1) ran nothing, by cause.
+// Idle times of a device by cause. For device -1, times in which all devices are idle.
 std::vector<NamedTime> idle_times(const FlowRun& run, int64_t device) {
   DeviceFlow flow;
   if (device < 0) {
@@ -219,7 +220,7 @@ std::vector<NamedTime> idle_times(const FlowRun& run, int64_t device) {
   return idle;
 }
 
-// Layer and phase of every activity, as the breakdown module finds them.
+// Groupings of activities by layer and phase from the breakdown module.
 Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   ASSAY_TRY_ASSIGN(
       const BreakdownReport breakdown,
@@ -248,7 +249,7 @@ Result<std::vector<WorkGrouping>> level_groupings(const LoadedTrace& loaded) {
   return all;
 }
 
-// The kind of sample in a column of a log; "" if its name does not show it.
+// The kind of sample in a log column; "" if its name does not say.
 std::string reading_of_column(const std::string& column) {
   for (const char* reading : {"instant", "average"}) {
     if (contains(lower(column), reading)) return reading;
@@ -256,8 +257,8 @@ std::string reading_of_column(const std::string& column) {
   return {};
 }
 
-// Window and ramp of this card model, if neither flags nor log give them. The window is within 15
-// %, or much less if a delay makes it; the ramp is the device's own.
+// Uses window and ramp of the card model if neither flags nor log give them. The window is within
+// 15 %; with a known ramp it may be as small as a fifth. The ramp covers that of the device.
 void take_usual_sensor(const SensorModel& usual, SensorPrior& sensor) {
   constexpr int64_t kDeviceRampNs = 20 * kMillisecondNs;
   sensor.window_low_ns =
@@ -268,7 +269,7 @@ void take_usual_sensor(const SensorModel& usual, SensorPrior& sensor) {
   sensor.usual = usual.source;
 }
 
-// A log with its requested device, and the trace's energy by it.
+// A log, its requested device, and the trace's energy according to it.
 struct LoggedEnergy {
   PowerLog log;
   size_t series = 0;
@@ -345,7 +346,7 @@ void ask_per_token(const std::vector<ServingStep>& steps, AttributeOptions& opti
   std::vector<Interval> prefill;
   for (const ServingStep& step : steps) {
     if (step.told.kind != StepKind::kPrefill) continue;
-    if (step.told.prompt_tokens.value_or(0) == 0) return;  // its tokens are unknown
+    if (step.told.prompt_tokens.value_or(0) == 0) return;  // unknown number of tokens
     prompt_tokens += *step.told.prompt_tokens;
     prefill.push_back(step.device);
   }
@@ -392,7 +393,7 @@ Result<Document> answer_profile(const ProfileRequest& request) {
     document.parts.push_back(
         {request.folders[i], {}, {}, power_verdict_words(reports[i]), power_sections(reports[i])});
   }
-  // Powers of different devices are not compared.
+  // Do not compare powers of different devices.
   const bool one_device = std::all_of(reports.begin(), reports.end(), [&](const PowerReport& one) {
     return one.device == reports.front().device;
   });

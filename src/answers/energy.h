@@ -1,7 +1,7 @@
 #pragma once
 
-// Energy of a trace from a power log (attribute), and power inside a kernel from a recorded
-// measurement run (profile).
+// Energy of a trace from a power log (attribute), and power within a kernel from a recorded power
+// measurement (profile).
 
 #include <cstddef>
 #include <cstdint>
@@ -22,31 +22,32 @@ namespace assay {
 struct AttributeRequest {
   TraceRequest traces = {};
   std::string samples = {};  // power log: docs/formats/power_log.md
-  std::string column = {};   // of the log; empty = the one that holds power
-  LogTiming timing = {};  // for a log without times: its start and the interval of its rows
-  std::string gpu = {};   // device of the log, where it has several
-  size_t gpus = 0;        // that wrote the log, if no column identifies them; 0 = to be inferred
-  bool at_start = false;  // the log begins with the trace's first device work, at any offset
+  std::string column = {};   // column of the log; empty = the one with power
+  LogTiming timing = {};  // start and row interval of a log without timestamps
+  std::string gpu = {};   // device of the log, if it has several
+  size_t gpus = 0;        // GPUs interleaved in the log, if no column names them; 0 = infer
+  bool at_start = false;  // the log begins with the trace's first GPU activity, at any offset
   size_t top = 15;        // rows shown; 0 = all
   AttributeOptions options =
-      {};  // window and delay: as given, else as declared by the log; no groupings
+      {};  // window and delay as given, else as the log declares; no groupings
 };
 Result<Answer> answer_attribution(const AttributeRequest& request);
-// The same for one trace, as numbers, with options.stretches and only the requested groupings.
+// The same as numbers for one trace, with options.stretches and only the requested groupings.
 Result<EnergyReport> energy_of_trace(const AttributeRequest& request, const LoadedTrace& loaded);
 
-// Asks for the energy per token of a serving engine: output tokens if the labels count them, and
-// the steps with prompts alone.
+// Requests the energy per token of a serving engine: per output token if the labels count them, and
+// per prompt token for steps with prompts only.
 void ask_per_token(const std::vector<ServingStep>& steps, AttributeOptions& options);
 
 struct ProfileRequest {
-  std::vector<std::string> folders = {};  // recordings; others are compared with the first
+  std::vector<std::string> folders = {};  // recordings; the first is the baseline
   std::vector<std::string> kernels = {};  // empty: every kernel that ends a run
   std::string facts = {};                 // file: docs/formats/facts.md
-  std::string calibration = {};       // of the sensor; empty: what was kept for that GPU and driver
-  std::optional<uint32_t> runs = {};  // also from the first runs only, and compare
-  bool without_sync = false;          // also with clocks tied by one read, and compare
-  bool without_bins = false;          // also of all runs, and compare
+  std::string calibration = {};       // of the sensor; empty = the stored one of that GPU and
+                                      // driver
+  std::optional<uint32_t> runs = {};  // also profile the first runs only, and compare
+  bool without_sync = false;          // also synchronize clocks with a single read, and compare
+  bool without_bins = false;          // also profile all runs without binning, and compare
   ProfileOptions options = {};
 };
 Result<Document> answer_profile(const ProfileRequest& request);

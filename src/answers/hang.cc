@@ -25,7 +25,7 @@ bool is_dump(const std::string& path) {
   return head && is_flight_head(*head);
 }
 
-// Files of the inputs, sorted by their first bytes. One that was named itself is a dump.
+// Files of the inputs, classified by their first bytes. Files given explicitly are dumps.
 struct HangFiles {
   std::vector<std::string> dumps;
   std::vector<std::string> others;
@@ -43,7 +43,8 @@ Result<std::vector<std::string>> files_behind(const std::string& input) {
   return files;
 }
 
-// A file that has the name of the dumps, less their numbers, but not their bytes: damaged.
+// Path without digits in the file name. A file that shares it with dumps but has no dump content is
+// a damaged dump.
 std::string without_numbers(const std::string& path) {
   std::string name = file_name(path);
   std::erase_if(name, is_digit);

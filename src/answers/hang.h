@@ -1,6 +1,6 @@
 #pragma once
 
-// The rank that a hanging job waits for, from the flight-recorder dumps of a job.
+// Finds the rank that a hanging job waits for, from the job's flight-recorder dumps.
 
 #include <string>
 #include <vector>
@@ -11,11 +11,11 @@
 namespace assay {
 
 struct HangRequest {
-  // Dumps, folders of them (up to three deep) and archives; logs of NCCL and of NCCL Inspector
-  // among them are evidence.
+  // Dumps, archives, and folders of them (up to three levels deep). Logs of NCCL and NCCL Inspector
+  // among them serve as evidence.
   std::vector<std::string> inputs = {};
 };
-// data_lost: dumps that could not be read, or ranks without one. Errors: no dump that can be read.
+// data_lost: a dump could not be read, or a rank has none. Errors: no readable dump.
 Result<Answer> answer_hang(const HangRequest& request);
 
 }  // namespace assay

@@ -11,14 +11,14 @@
 namespace assay {
 namespace {
 
-// Per operator: its duration without what is recorded inside it.
+// Per operator: its duration without operators and calls inside it.
 std::vector<int64_t> own_times(const Trace& trace, const Links& links) {
   std::vector<int64_t> own_ns(trace.ops.size());
   for (uint32_t i = 0; i < trace.ops.size(); ++i) own_ns[i] = trace.ops.dur_ns[i];
   for (uint32_t i = 0; i < trace.ops.size(); ++i) {
     if (const OpId parent = links.op_parent[i]) own_ns[parent.index()] -= trace.ops.dur_ns[i];
   }
-  // Calls of one thread ascend, and driver calls lie inside runtime calls.
+  // Calls of one thread are sorted by time; driver calls are nested in runtime calls.
   std::vector<int64_t> told_ns(trace.ops.size(), INT64_MIN);
   for (uint32_t i = 0; i < trace.api_calls.size(); ++i) {
     const OpId op = links.call_op[i];
@@ -59,7 +59,7 @@ std::vector<DiffHostCalls> host_calls(const Trace& trace, const Links& links,
   for (uint32_t i = 0; i < trace.api_calls.size(); ++i) {
     if (links.role_of(trace, ApiCallId(i)) != ApiRole::kKernelLaunch) continue;
     if (!inside(spans, trace.api_calls.start_ns[i])) continue;
-    if (trace.api_calls.dur_ns[i] > kLaunchBackPressureNs) continue;  // waits for space
+    if (trace.api_calls.dur_ns[i] > kLaunchBackPressureNs) continue;  // waits for queue space
     times[trace.api_calls.name[i].value].push_back(trace.api_calls.dur_ns[i]);
   }
   std::vector<DiffHostCalls> found;

@@ -9,13 +9,14 @@
 
 namespace assay {
 
-// An iteration lasts until the next one begins, also where its label ends before: what lies between
-// two labels is no less a part of the run. Requested stretches are used unchanged.
+// The span of each iteration. An iteration lasts until the next one begins even if its label ends
+// earlier, because the time between labels is part of the run. Windows that the user requested are
+// returned unchanged.
 std::vector<Interval> iteration_spans(const Windows& windows);
 
-// Self time of the host's operators and launch calls, by name. For those that start in a span
-// (ascending, disjoint): the typical one, without operators and API calls inside it. Other API
-// calls are left out: how long they take is the device's doing as often as the host's.
+// Self time of host operators and launch calls that start in one of the spans, as the median per
+// name. Operators and API calls inside are subtracted. `spans` must be ascending and disjoint.
+// Other API calls are excluded: their duration depends on the device as often as on the host.
 std::vector<DiffHostCalls> host_calls(const Trace& trace, const Links& links,
                                       const std::vector<Interval>& spans);
 

@@ -18,8 +18,8 @@ DiffRun host_run(const LoadedTrace& loaded, const std::vector<Interval>& spans) 
   return run;
 }
 
-// Of both sides. A vision transformer and BERT share 33 % by their equal layers, and recordings of
-// one program 87 % and more.
+// Minimum share of common calls, on both sides. A vision transformer and BERT share 33 % because of
+// equal layers; recordings of one program share 87 % or more.
 constexpr double kLeastLikeShare = 0.6;
 
 std::string why_no_pace(const PaceChange& pace, const HostRecording& recorded) {

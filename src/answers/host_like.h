@@ -1,6 +1,6 @@
 #pragma once
 
-// The host of another recording of the same program, in place of the recorded one.
+// Replaces the recorded host by the host of another recording of the same program.
 
 #include <string>
 
@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// Host calls of a recording, by iterations and as a whole: which one is compared depends on the
-// other recording.
+// Host calls of a recording, by iteration and as a whole. The other recording decides which of them
+// is compared.
 struct HostRecording {
   std::string file;
   bool has_iterations = false;
@@ -23,7 +23,7 @@ HostRecording host_recording(const LoadedTrace& loaded);
 // path: one trace. The inputs of `traces` are ignored.
 Result<HostRecording> read_host_recording(const std::string& path, const TraceRequest& traces);
 
-// Error (invalid argument) if the recordings are not of one program.
+// Errors (invalid argument): the recordings are of different programs.
 Result<OtherHost> host_like(const HostRecording& like, const HostRecording& recorded);
 
 }  // namespace assay

@@ -86,7 +86,7 @@ Result<Answer> answer_launch(const LaunchRequest& request) {
 
 Result<Answer> answer_fusion(const FusionRequest& request) {
   TraceRequest traces = request.traces;
-  traces.keep_op_inputs = true;  // shapes bound what a fused kernel moves
+  traces.keep_op_inputs = true;  // input shapes bound the bytes that a fused kernel moves
   return answer_traces(traces, "Fusion", [&request](const LoadedTrace& loaded) {
     return fusion_content(request, loaded);
   });

@@ -1,7 +1,6 @@
 #pragma once
 
-// How work reaches the GPU (launch), chains that could be fused (fuse), and what is in a trace at
-// all (info).
+// How kernels are launched (launch), fusion candidates (fuse), and the contents of a trace (info).
 
 #include <cstddef>
 #include <optional>
@@ -19,9 +18,9 @@ struct LaunchRequest {
   TraceRequest traces = {};
   std::string floor = {};     // nanoseconds, a floor file or a published platform; empty = none
   size_t top = 10;            // kernels listed; 0 = all
-  bool count_copies = false;  // copies and fills also make the GPU busy
+  bool count_copies = false;  // copies and fills also count as GPU activity
   std::optional<TreeOptions> tree = {};  // the collapsed call tree
-  bool graph = false;                    // every kernel with its call and operators
+  bool graph = false;                    // every kernel with its API call and operators
   bool timelines = false;                // charts of every launch, for the page
 };
 Result<Answer> answer_launch(const LaunchRequest& request);
@@ -29,7 +28,7 @@ Result<Answer> answer_launch(const LaunchRequest& request);
 struct FusionRequest {
   TraceRequest traces = {};
   std::string floor = {};      // as LaunchRequest
-  FusionOptions options = {};  // without the floor
+  FusionOptions options = {};  // its `floor` is ignored
 };
 Result<Answer> answer_fusion(const FusionRequest& request);
 

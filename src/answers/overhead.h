@@ -1,6 +1,6 @@
 #pragma once
 
-// Host overhead by layer, of traces or of a sweep over batch sizes.
+// Host overhead by layer, for traces or for a sweep over batch sizes.
 
 #include <cstddef>
 #include <functional>
@@ -18,9 +18,9 @@ namespace assay {
 
 struct HostOverheadRequest {
   TraceRequest traces = {};
-  HostOverheadOptions options = {};  // without floor and kernels
+  HostOverheadOptions options = {};  // its `floor` and `kernels` are ignored
   std::string floor = {};            // as LaunchRequest
-  std::string replay = {};           // replay file: the measured decomposition, of one trace
+  std::string replay = {};           // replay file with the measured decomposition of one trace
   std::string untraced = {};         // as untraced_run() (answers/untraced.h)
   size_t top = 10;                   // unique kernels listed; 0 = all
   // Receives the unique kernels of a trace, for replay; absent if not requested.
@@ -30,10 +30,10 @@ Result<Answer> answer_overhead(const HostOverheadRequest& request);
 
 struct HostOverheadSweepPlatform {
   std::string name = {};
-  std::string flag = {};                  // what errors call its traces: "--batch"
+  std::string flag = {};                  // flag of its traces in error messages: "--batch"
   std::vector<std::string> batches = {};  // "8=FILE", "4x2048=FILE", or folders (inputs/sweep.h)
 };
-// platforms: one, or two to compare. traces: how to read, without inputs.
+// platforms: one, or two to compare. The inputs of `overhead` are ignored.
 struct HostOverheadSweepRequest {
   HostOverheadRequest overhead = {};
   std::vector<HostOverheadSweepPlatform> platforms = {};

@@ -8,8 +8,8 @@
 namespace assay {
 namespace {
 
-// An operator is in the layer that all device work below it is in. An enclosing operator's layer is
-// already known.
+// Assigns an operator to a layer if all GPU activities below it are in that layer. Stops at an
+// operator with a known layer.
 void note_below(const Links& links, OpId op, int32_t layer, std::vector<int32_t>& of_op) {
   for (; op; op = links.op_parent[op.index()]) {
     int32_t& told = of_op[op.index()];

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-// The critical path by the layers that breakdown/ finds; empty where it finds none. report: with
-// the path that slices are of.
+// The critical path by model layer, as found by breakdown/. Empty if no layers are found. `report`
+// must contain the path of `slices`.
 Result<std::vector<NamedPathLayer>> path_layers(const LoadedTrace& loaded, const FlowReport& report,
                                                 const std::vector<PathSlice>& slices);
 

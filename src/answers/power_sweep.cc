@@ -25,7 +25,7 @@ Error of_setting(const PowerSetting& setting, Error error) {
   return error;
 }
 
-// Per activity its name with its grid, where that is recorded: another grid is other work.
+// Per activity: its name with its launch grid if recorded, because another grid is other work.
 std::vector<std::string> kernel_keys(const Trace& trace) {
   std::vector<std::string> keys;
   for (const StringId name : trace.activities.name) keys.emplace_back(trace.text(name));
@@ -37,7 +37,7 @@ std::vector<std::string> kernel_keys(const Trace& trace) {
   return keys;
 }
 
-// Start of an activity's call, else its own start: determines its iteration.
+// Start of an activity's call, else of the activity itself; determines its iteration.
 int64_t issued_ns(const LoadedTrace& loaded, size_t i) {
   const ApiCallId call = loaded.links.activity_call[i];
   return call ? loaded.trace.api_calls.start_ns[call.index()] : loaded.trace.activities.start_ns[i];
@@ -58,7 +58,7 @@ std::map<std::string, double> launches_of(const LoadedTrace& loaded, int64_t dev
   return launches;
 }
 
-// From the start of one iteration to that of the next, of the last to its end: what lies between
+// Each iteration until the start of the next, the last until its own end. Time between iterations
 // belongs to the work.
 std::vector<Interval> iterations_of(const Windows& windows) {
   std::vector<Interval> all;
@@ -70,8 +70,8 @@ std::vector<Interval> iterations_of(const Windows& windows) {
   return all;
 }
 
-// Mean power of samples that do not follow the trace, as is possible for a constant load. By
-// blocks, for what neighbours repeat.
+// Mean power of samples that do not follow the trace, which is possible under constant load.
+// Averages blocks of samples because neighbours are correlated.
 Between95 read_power(const EnergyReport& report) {
   constexpr size_t kBlocks = 10;
   std::vector<double> means;
@@ -87,8 +87,8 @@ Between95 read_power(const EnergyReport& report) {
   return {mean.mean, mean.low, mean.high};
 }
 
-// Time and energy of the iterations that the log reaches, and the power of all of them together.
-// Others are left out.
+// Time and energy of each iteration that the log covers, and the joint power of all of them. Skips
+// other iterations.
 void take_powers(const EnergyReport& report, const std::vector<Interval>& iterations,
                  SettingRun& run) {
   const Between95 read = report.follows ? Between95{} : read_power(report);
@@ -106,8 +106,8 @@ void take_powers(const EnergyReport& report, const std::vector<Interval>& iterat
   run.power_high_w = report.follows ? whole.high_w : read.high;
 }
 
-// The caveats of an energy that matter for comparing iterations. The gain is the same, and the
-// split over kernels does not matter.
+// True for caveats on energy that affect the comparison of iterations. The sensor gain is the same
+// for all, and the split over kernels does not matter.
 bool moves_shares(const std::string& what) {
   constexpr std::array<std::string_view, 8> kMove = {
       "clock_off",     "offset_assumed", "offset_at_limit", "kept_untold",

@@ -1,6 +1,6 @@
 #pragma once
 
-// The same work at several power caps or clocks: a trace with a power log of each.
+// The same workload at several power caps or clocks: one trace and one power log for each.
 
 #include <string>
 #include <vector>
@@ -15,13 +15,13 @@ struct PowerSetting {
   std::string samples = {};  // its power log
 };
 
-// The first setting is what others are compared with.
+// The first setting is the baseline.
 struct PowerSweepRequest {
-  AttributeRequest attribute = {};  // for each of them; inputs and samples unused
+  AttributeRequest attribute = {};  // for every setting; inputs and samples are ignored
   std::vector<PowerSetting> settings = {};
 };
 // Reads one trace at a time. Fails if compare_settings fails, or if a log does not determine the
-// power of its iterations.
+// power of the iterations.
 Result<Answer> answer_power_sweep(const PowerSweepRequest& request);
 
 }  // namespace assay

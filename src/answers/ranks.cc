@@ -14,7 +14,8 @@
 namespace assay {
 namespace {
 
-// Ranks that a set should have by its own word and does not, or has twice.
+// Caveats on ranks that are missing from the set or occur twice, according to the recorded world
+// size.
 TrustNotes rank_oddities(const std::vector<Trace>& heads) {
   std::set<int64_t> seen;
   uint64_t twice = 0;
@@ -45,7 +46,7 @@ TrustNotes rank_oddities(const std::vector<Trace>& heads) {
   return notes;
 }
 
-// The traces of a set side by side.
+// Table that compares the traces of a set.
 Section overview_section(const std::vector<std::vector<Item>>& overviews,
                          const std::vector<Trace>& heads) {
   Table table{
@@ -70,7 +71,7 @@ Section overview_section(const std::vector<std::vector<Item>>& overviews,
   return {.key = "", .title = "", .blocks = {std::move(table)}};
 }
 
-// A trace's data for the head of a set, after its rows are released.
+// Keeps the properties of a trace that the set's head needs and frees its rows.
 Trace head_of(Trace&& trace) {
   Trace head;
   head.source = std::move(trace.source);
@@ -78,7 +79,7 @@ Trace head_of(Trace&& trace) {
   return head;
 }
 
-// The traces of a set read so far.
+// The traces of a set that have been read so far.
 struct TraceSet {
   Document document;
   std::vector<Trace> heads = {};
@@ -103,7 +104,7 @@ void TraceSet::add(LoadedTrace loaded, TraceContent content) {
   heads.push_back(head_of(std::move(loaded.trace)));
 }
 
-// One trace is the whole document; of several the head says what they are side by side.
+// A single trace becomes the whole document; for several, the head compares them.
 void TraceSet::finish() {
   if (heads.size() == 1) {
     Part part = std::move(document.parts.front());
@@ -119,7 +120,7 @@ void TraceSet::finish() {
   const TrustNotes notes = rank_oddities(heads);
   for (const TrustNote& note : notes) document.verdict.push_back(note.effect + ".");
   Section trust = trust_section(notes);
-  if (notes.empty()) hide_from_readers(trust);  // each trace says what holds for it
+  if (notes.empty()) hide_from_readers(trust);  // each trace has its own caveats
   document.sections = {overview_section(overviews, heads), std::move(trust)};
 }
 

@@ -46,7 +46,7 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   options.captures = request.captured;
   options.rank_graph = rank_graph;
   options.part = request.traces.part;
-  constexpr size_t kSwitches = 4;  // a page has a switch for each of its actions, at most three
+  constexpr size_t kSwitches = 4;  // a page has a switch per action, at most three
   options.together = request.timelines ? kSwitches : 0;
   options.points = request.timelines;
   options.reach = request.timelines || request.reach;
@@ -55,11 +55,11 @@ AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor
   return options;
 }
 
-// Inputs of a report of one trace. The breakdown is summed up as one rank of a job.
+// Results for the report of one trace. The breakdown is summarized as a job with one rank.
 struct Findings {
   LaunchFloor floor;
-  std::optional<RankRecord> record;  // of a rank among others
-  Analyses analyses;                 // breakdown: taken by `job`
+  std::optional<RankRecord> record;  // if there are several ranks
+  Analyses analyses;                 // breakdown: moved into `job`
   std::optional<TelemetryReport> telemetry;
   JobLevels job;
   JobRoof roof;
@@ -98,7 +98,7 @@ Status give_timeline(const ReportRequest& request, const LoadedTrace& loaded, co
   return Ok{};
 }
 
-// Time that no action changes.
+// Analyses that the actions do not need: telemetry, roofline, memory, and the page's timeline.
 Status find_rest(const ReportRequest& request, const LoadedTrace& loaded, const Analyses& analyses,
                  Findings& found) {
   const ReplayReport& replays = analyses.flow.replays;
@@ -146,7 +146,7 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   return found;
 }
 
-// The headline, the actions, and the caveats.
+// The headline, the actions and the caveats as sentences.
 std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
                                        const std::vector<Lever>& levers,
                                        const LaunchReport& launch) {
@@ -157,8 +157,9 @@ std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
   return sentences;
 }
 
-// Readers see the answer of the run without its profiler, by a measured iteration. Data, and the page with its timeline of
-// the recording, keep the recorded numbers. Returns the headline of that answer.
+// Shows readers the answer of the run without profiler overhead, from a measured iteration. The
+// data, and the page with the recorded timeline, keep the recorded numbers. Returns the headline of
+// that answer.
 std::vector<std::string> add_untraced(const ReportRequest& request, const UntracedRun& untraced,
                                       ShortAnswer& card) {
   const std::string words = untraced_words(untraced.times);
@@ -187,14 +188,14 @@ std::vector<std::string> add_untraced(const ReportRequest& request, const Untrac
 
 size_t most_steps(const ReportRequest& request) { return request.everything ? 0 : kMostStepRows; }
 
-// Host overhead: words after the headline, and a section.
+// Appends host overhead: sentences after the headline, and a section.
 void add_overhead(const ReportRequest& request, const Findings& found, const LoadedTrace& loaded,
                   const std::vector<Lever>& levers, TraceContent& content) {
   const HostOverheadReport& overhead = found.analyses.overhead;
   const HostOverheadDiagnosis diagnosis =
       diagnose_overhead(overhead, overhead.whole.sums, diagnosis_limits(loaded.trace, overhead));
   const std::vector<HostOverheadAdvice> advice = overhead_advice(diagnosis, levers);
-  if (found.analyses.verdict.bound == BoundBy::kHost) {  // else the host is not what matters
+  if (found.analyses.verdict.bound == BoundBy::kHost) {  // otherwise the host is not the bottleneck
     for (std::string& text : overhead_report_words(overhead, diagnosis)) {
       content.verdict.push_back(std::move(text));
     }
@@ -205,14 +206,14 @@ void add_overhead(const ReportRequest& request, const Findings& found, const Loa
                                                .most_steps = most_steps(request)}));
 }
 
-// The energy of an engine's tokens, if there are logs of the same time.
+// Appends the energy per token of a serving engine, if there are power logs of the same time.
 void add_energy_per_token(const ReportRequest& request, const Serving& serving,
                           const LoadedTrace& loaded, TraceContent& content) {
   if (request.telemetry.files.empty() || serving.steps.empty()) return;
   const TokenEnergy energy = token_energy(request.telemetry, request.traces, loaded);
   add_token_energy(energy, content.sections.back());
   std::string words = token_energy_words(energy);
-  // The first screen has no room for it: a line more is an action less.
+  // Not on the first screen: an additional line would displace an action.
   if (!words.empty()) content.verdict.push_back(std::move(words));
 }
 
@@ -226,7 +227,7 @@ Section report_trust(const Findings& found, const findings::Diagnosis& diagnosis
                  found.floor.trust}));
 }
 
-// Tables of measured throughput, as errors of them send the reader on.
+// Reads tables of measured throughput and extends their errors by a hint.
 Result<TableReport> read_tables(const std::vector<std::string>& tables, const Listener& listener) {
   auto report = report_tables(tables, listener);
   if (report) return report;
@@ -315,7 +316,7 @@ Result<Answer> answer_report(const ReportRequest& asked) {
     return answer_memory_snapshot(asked.traces.inputs.front());
   }
   ReportRequest request = asked;
-  // Unique kernels differ by their operators' inputs: the same dispatch base as answer_overhead.
+  // Unique kernels differ by their operators' inputs; answer_overhead uses the same dispatch base.
   request.traces.keep_op_inputs = true;
   const ReportInputs inputs = sort_report_inputs(asked.traces.inputs);
   std::optional<TableReport> tables;
@@ -355,7 +356,7 @@ Result<Answer> answer_report(const ReportRequest& asked) {
 
 namespace {
 
-// Places of the ranks that cost the others time, the latest first.
+// Indices of the ranks that cost the others time, the latest first.
 std::vector<size_t> late_ranks(const JobFlow& flow) {
   if (!flow.blame.late) return {};
   std::vector<size_t> late(flow.blame.late->ranks.begin(), flow.blame.late->ranks.end());
@@ -372,7 +373,7 @@ std::vector<T> only(const std::vector<T>& all, const std::vector<size_t>& places
   return kept;
 }
 
-// Each job of the set with its first sentence. ranks: places among the flows, which are moved from.
+// Each job of the set with its first sentence. ranks: indices into `flows`, which are moved from.
 std::vector<JobOfSet> judged_jobs(std::vector<RankFlow>& flows, const std::vector<size_t>& ranks) {
   std::vector<RankFile> files;
   for (const size_t rank : ranks) {

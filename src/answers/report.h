@@ -1,7 +1,7 @@
 #pragma once
 
-// The report: the headline, the results of every module for a trace, the joint results of a job's
-// traces, and measured throughput.
+// The report: headline, results of every module for a trace, joint results of a job's traces, and
+// measured throughput.
 
 #include <cstddef>
 #include <functional>
@@ -22,39 +22,41 @@
 namespace assay {
 
 struct ReportRequest {
-  TraceRequest traces = {};                // tables of measured throughput may be among the inputs
+  TraceRequest traces = {};                // inputs may include tables of measured throughput
   std::string floor = {};                  // as LaunchRequest
-  FusionOptions fusion = {};               // without the floor
+  FusionOptions fusion = {};               // its `floor` is ignored
   size_t top = 10;                         // kernels listed; 0 = all
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
-  // Content of these files: answer_report reads them.
+  // Graphs of the files in `captures`, filled by answer_report.
   std::shared_ptr<const std::vector<CapturedGraph>> captured = {};
-  bool everything = false;          // all rows of every table instead of what a reader bears
+  bool everything = false;          // all rows of every table, without the limits for readers
   bool timelines = false;           // charts of every launch and the timeline, for the page
-  bool reach = false;               // also intervals of the actions' gains; a page has them anyway
-  size_t lane_events = 250'000;     // of that timeline; answer_report shares them among the inputs
+  bool reach = false;               // also intervals of the actions' gains; implied by a page
+  size_t lane_events = 250'000;     // limit of timeline events; answer_report divides it by the
+                                    // inputs
   std::string untraced = {};        // as untraced_run() (answers/untraced.h)
   TelemetryRequest telemetry = {};  // logs recorded with the trace
-  std::string requests = {};        // log of a serving engine's requests: docs/formats/request_log.md
+  std::string requests = {};        // request log of a serving engine: docs/formats/request_log.md
   RequestOptions request_options = {};
-  // Receives the findings on each trace's time; absent if not requested.
+  // Receives each trace and its timeline with the findings; absent if not requested.
   std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};
 };
 Result<Answer> answer_report(const ReportRequest& request);
 
-// The inputs by what they are, each kind in the order given.
+// The inputs by kind, each kind in the order given.
 struct ReportInputs {
   std::vector<std::string> traces;
   std::vector<std::string> tables;
 };
 ReportInputs sort_report_inputs(const std::vector<std::string>& inputs);
 
-// The report of one trace. outline: data for a comparison with others of its job, if wanted.
+// The report of one trace. outline, flow: receive data for the comparison with other ranks, if not
+// null.
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
                                     RankLevels* outline = nullptr, RankFlow* flow = nullptr);
 
-// Puts the joint results of a job's ranks first; does nothing for other traces. shown: of the same
-// traces, if the document needs a short answer.
+// Inserts the joint results of a job's ranks at the top. Does nothing if the traces are not a job.
+// shown: answers of the same traces, if the document needs a short answer.
 void conclude_job(const std::vector<RankLevels>& outlines, std::vector<RankFlow> flows,
                   Document& document, const std::vector<RankOfAnswer>* shown = nullptr);
 

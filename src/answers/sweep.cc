@@ -72,7 +72,7 @@ struct Sweep {
   bool data_lost = false;
 };
 
-// Repeats of one trace are its iterations; a trace without iterations is one repeat.
+// The repeats of a trace are its iterations; a trace without iterations is a single repeat.
 Status add_trace(const std::string& argument, const TraceRequest& traces,
                  std::vector<SweepRow>& rows, Sweep& sweep) {
   constexpr const char* kForm = "SIZE=TRACE, e.g. 8=b8.json.gz";
@@ -164,7 +164,7 @@ Result<Answer> judge_sweeps(const BoundRequest& request) {
   std::optional<Crossover> crossover;
   std::string no_crossover;
   if (sweeps.size() == 2) {
-    // Latency is optional in a sweep: each platform also has a conclusion without it.
+    // Latency is optional in a sweep: without it, each platform still has its own conclusion.
     auto between = find_crossover(sweeps[0].points, sweeps[1].points);
     if (between) {
       crossover = *between;
@@ -183,7 +183,7 @@ Result<Answer> judge_sweeps(const BoundRequest& request) {
   return answer;
 }
 
-// A platform's name is its key in the document, in addition to the document's own keys.
+// Platform names are document keys, so they must differ from the document's own keys.
 Status check_names(const BoundRequest& request) {
   for (const std::string& name : {request.platform.name, request.other.name}) {
     for (const char* taken : {"", "schema_version", "tool", "inputs", "import_log", "headline",

@@ -1,6 +1,7 @@
 #pragma once
 
-// CPU-bound or GPU-bound: one trace, a sweep over batch sizes, or two platforms.
+// Finds whether a run is CPU-bound or GPU-bound, for one trace, a sweep over batch sizes, or two
+// platforms.
 
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ struct SweepRequest {
 };
 
 struct BoundRequest {
-  TraceRequest traces = {};  // inputs: each with its conclusion; only if no sweep is given
+  TraceRequest traces = {};  // each input gets its own conclusion; only without a sweep
   std::string floor = {};    // as LaunchRequest
   SweepRequest platform = {.name = "platform"};
   SweepRequest other = {.name = "other"};

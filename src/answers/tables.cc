@@ -68,7 +68,7 @@ Result<const Catalog*> QueryInputs::everything(const ReportRequest& request) {
   if (everything_) return static_cast<const Catalog*>(everything_.get());
   auto catalog = std::make_unique<Catalog>();
   for (size_t i = 0; i < traces_.size(); ++i) {
-    // A graph of ranks joins several traces; one trace is analyzed as in `report`.
+    // The graph of ranks joins several traces; a single trace is analyzed as in `report`.
     RankFlow* flow = traces_.size() > 1 ? &flows_.emplace_back() : nullptr;
     ASSAY_TRY_ASSIGN(Catalog one,
                      everything_of(*traces_[i], ranks_[i], request, &parts_.emplace_back(),

@@ -1,7 +1,6 @@
 #pragma once
 
-// The traces of `sql` and `export` as relations: their tables at once, results of the modules on
-// request.
+// Traces as relations for `sql` and `export`: trace tables immediately, module results on request.
 
 #include <functional>
 #include <memory>
@@ -15,10 +14,11 @@
 
 namespace assay {
 
-// A set of traces calls each by its own rank, if every one has another; else by its position.
+// Rank numbers for a set of traces: the recorded ranks if all are known and distinct, else
+// positions.
 class RankNumbers {
  public:
-  // In the order of the inputs.
+  // `told` has the recorded ranks in input order; nullopt = unknown.
   explicit RankNumbers(const std::vector<std::optional<int64_t>>& told);
   int64_t of(size_t input) const { return numbers_[input]; }
 
@@ -26,25 +26,26 @@ class RankNumbers {
   std::vector<int64_t> numbers_;
 };
 
-// A trace's tables and the results of the modules. loaded must outlive the catalog and must not
-// move. part, outline: also the `report` of the trace, and the data for a comparison with others.
+// A trace's tables and the module results. loaded must outlive the catalog and must not move.
+// `part` receives the trace's `report` if not null. `outline` and `flow` receive the data for the
+// comparison with other ranks.
 Result<Catalog> everything_of(const LoadedTrace& loaded, int64_t rank, const ReportRequest& request,
                               Part* part = nullptr, RankLevels* outline = nullptr,
                               RankFlow* flow = nullptr);
 
-// Everything of each trace in turn: one trace is in memory at a time.
+// Calls `see` with the complete catalog of each trace in turn; one trace is in memory at a time.
 Status each_catalog(const ReportRequest& request,
                     const std::function<Status(const LoadedTrace&, const Catalog&)>& see);
 
-// Several traces at once, all in memory.
+// Several traces, all in memory.
 class QueryInputs {
  public:
   static Result<QueryInputs> load(const TraceRequest& traces);
 
   const Catalog& trace_tables() const { return trace_tables_; }
-  // Trace tables and results; the analyses run at the first call.
+  // Trace tables and module results. The analyses run on the first call.
   Result<const Catalog*> everything(const ReportRequest& request);
-  // Results of `report` for the traces; after everything().
+  // The `report` results of the traces. Call everything() first.
   Document report() const;
   bool data_lost() const;
   std::vector<Input> inputs() const;

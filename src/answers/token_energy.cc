@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// GPUs that have kernels.
+// The GPUs that have kernels.
 std::vector<int64_t> devices_of(const Trace& trace) {
   std::set<int64_t> devices;
   for (size_t i = 0; i < trace.activities.size(); ++i) {
@@ -24,7 +24,8 @@ std::vector<int64_t> devices_of(const Trace& trace) {
   return {devices.begin(), devices.end()};
 }
 
-// A GPU's name in the log: as given, else the only one in both, else its number.
+// A GPU's name in the log: as given, else its only device if the trace also has one GPU, else the
+// GPU's number.
 std::optional<std::string> name_in_log(const PowerLog& log, int64_t gpu, bool only_gpu,
                                        const TelemetryOptions& options) {
   const auto told = options.device_of.find(gpu);
@@ -48,7 +49,7 @@ TokenEnergy refused(std::string why) {
   return {.output = {}, .prompt = {}, .unknown = std::move(why)};
 }
 
-// Energy on one GPU, from the first log with its power.
+// Energy on one GPU, from the first log that contains its power.
 TokenEnergy of_device(const TelemetryRequest& request, const LoadedTrace& loaded, int64_t gpu,
                       bool only_gpu, AttributeRequest asked) {
   for (const std::string& file : request.files) {

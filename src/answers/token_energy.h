@@ -1,6 +1,6 @@
 #pragma once
 
-// Energy per token in the report of a serving engine, from the power in logs of the same time.
+// Energy per token of a serving engine, from power logs of the same time.
 
 #include "answers/breakdown/telemetry.h"
 #include "answers/inputs/traces.h"
@@ -8,8 +8,8 @@
 
 namespace assay {
 
-// The same numbers as `power attribute` gives for the log, summed over the trace's GPUs; or
-// the reason why there are none.
+// The values of `power attribute` for the log, summed over the trace's GPUs; or the reason why
+// there are none.
 TokenEnergy token_energy(const TelemetryRequest& request, const TraceRequest& traces,
                          const LoadedTrace& loaded);
 

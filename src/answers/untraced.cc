@@ -20,7 +20,7 @@ Result<Anchor> anchor_of(const LoadedTrace& loaded, const std::string& asked) {
   if (asked.empty()) {
     const std::string file = runs_beside(trace);
     if (file.empty()) return Anchor{};
-    // The user did not name the file: one without this trace is not an error.
+    // The user did not name the file, so a file without this trace is not an error.
     const auto found = read_untraced_time(file, trace);
     if (found) return Anchor{*found, file_name(file)};
     return Anchor{};
@@ -54,10 +54,11 @@ Result<BoundBy> bottleneck_of(const LoadedTrace& loaded, RetimedTrace retimed, c
   return judged.verdict.bound;
 }
 
-// Results of the recorded run's model.
+// Results of the recorded run's model, which is freed afterwards.
 struct FoundTimes {
   Untraced times;
-  // With an anchor at its cost, with an estimate at its typical and its highest cost; none if rows would change order.
+  // With an anchor: retimed at its cost per row. With an estimate: at the typical and at the
+  // highest cost. Empty if events would change order.
   std::vector<RetimedTrace> retimed;
 };
 
@@ -96,7 +97,7 @@ Result<UntracedRun> untraced_run(const LoadedTrace& loaded, const std::string& a
   }
   const std::string_view recorder = recorder_of(loaded.trace);
   if (whole || (!anchor.time && recorder.empty())) return run;
-  // The model of the recorded run is large: it is gone before the retimed runs have theirs.
+  // The model of the recorded run is large; find_times frees it before the retimed runs get theirs.
   FoundTimes found = find_times(loaded, anchor, recorder);
   run.times = std::move(found.times);
   run.times.recorded = recorded;

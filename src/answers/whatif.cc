@@ -40,7 +40,7 @@ Result<std::vector<EditRequest>> parse_edits(const std::vector<std::string>& tex
   return edits;
 }
 
-// The saved data of a replay, or the reason why there is none.
+// The prediction to save, or an error with the reason why there is none.
 Result<FrozenGain> prediction_of(const LoadedTrace& loaded, const FlowReport& report,
                                  const WhatIf& found) {
   FrozenGain prediction;
@@ -89,7 +89,7 @@ class RanksTogether {
     flows_.push_back(make_rank_flow(loaded.trace, report, bound));
     if (record) flows_.back().record = *std::move(record);
   }
-  // Nothing if they are not ranks, or have no common collective.
+  // nullopt if they are not ranks, or have no common collective.
   std::optional<JobFlow> take() {
     std::vector<RankFlow> ranks;
     for (const size_t place : ranks_among(flows_)) ranks.push_back(std::move(flows_[place]));
@@ -99,13 +99,13 @@ class RanksTogether {
   }
 
  private:
-  bool twice_ = false;  // one rank: other runs
+  bool twice_ = false;  // a rank occurs twice: these are separate runs
   std::set<int64_t> ranks_;
   std::vector<RankFlow> flows_;
 };
 
-// The diagnosis of the report: without the cost of the profiler it lacks a caveat. Another model of
-// the run is made for that, so the first one is to be gone by then.
+// The diagnosis of the report, which has a caveat on profiler overhead. Makes another model of the
+// run, so the caller should free the first one before.
 Result<findings::Diagnosis> reported_diagnosis(const LoadedTrace& loaded, const JudgedRun& judged,
                                                const std::string& part) {
   ASSAY_TRY_ASSIGN(const UntracedRun untraced,
@@ -118,17 +118,17 @@ Section run_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosi
   return trust_section(all_notes(loaded.trace.log, {flow_trust(loaded, diagnosis)}));
 }
 
-// Inputs of the change "roof" in addition to the trace.
+// Inputs of the change `roof` in addition to the trace.
 struct RoofOfRequest {
   FactBook facts;
   std::shared_ptr<const std::vector<CapturedGraph>> captured;
 };
-// traces: those of the request, with inputs of operators where an edit takes them.
+// traces: the request's, with operator inputs kept if an edit needs them.
 Result<RoofOfRequest> roof_of_request(const WhatIfRequest& request, TraceRequest traces) {
   RoofOfRequest roof;
   ASSAY_TRY_ASSIGN(roof.facts, load_facts(request.facts));
   if (!request.device.empty()) ASSAY_TRY(check_peaks_device(roof.facts, request.device));
-  // They are kept if the roofline is requested; nothing else uses recordings.
+  // Operator inputs are kept only if the roofline is requested; nothing else uses captures.
   if (!traces.keep_op_inputs) return roof;
   ASSAY_TRY_ASSIGN(traces.files, input_files(traces.inputs, traces.listener));
   ASSAY_TRY_ASSIGN(roof.captured, recorded_graphs(traces, request.captures));
@@ -178,7 +178,7 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis,
                    reported_diagnosis(loaded, judged, request.traces.part));
   content.sections.push_back(run_trust(loaded, diagnosis));
-  // Specifications are those of GPUs, and only the change "roof" uses them.
+  // Specifications describe GPUs, and only the change `roof` uses them.
   const bool looks_up = has_roof_edit(edits);
   if (auto note =
           looks_up ? unused_facts(roof.facts, request.facts, loaded.trace.devices, request.device)
@@ -193,7 +193,8 @@ struct InputsOfOn {
   std::optional<HostRecording> like;
 };
 
-// The section that a name of the price list leads to; power is that of the list or the board.
+// The price of the specified GPU that a name in the price list refers to. Power comes from the
+// list, else from the specifications.
 Result<GpuPrice> price_of(const GpuOffer& offer, const FactBook& facts, const std::string& path) {
   const auto section = facts.section("hardware", offer.name);
   if (!section) {
@@ -276,7 +277,7 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
   return content;
 }
 
-// Every name is a card of the specifications.
+// Errors: a name that is not a GPU of the specifications.
 Status check_on(const FactBook& facts, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (!facts.values("hardware", name).empty()) continue;

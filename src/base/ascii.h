@@ -1,7 +1,7 @@
 #pragma once
 
-// Letters, digits and white space of ASCII, whatever the locale says; bytes beyond it are none of
-// them and stay as they are.
+// Locale-independent ASCII character classes and case folding. Non-ASCII bytes belong to no class
+// and are left unchanged.
 
 #include <initializer_list>
 #include <string>
@@ -27,7 +27,7 @@ constexpr bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// True if one of `parts`, a list of texts, occurs in the text.
+// True if `text` contains any of `parts`.
 template <typename Parts>
 constexpr bool contains_any(std::string_view text, const Parts& parts) {
   for (const std::string_view part : parts) {
@@ -39,7 +39,8 @@ constexpr bool contains_any(std::string_view text, std::initializer_list<std::st
   return contains_any<std::initializer_list<std::string_view>>(text, parts);
 }
 
-// Key for spellings of a name: its letters in lower case, its digits, and characters beyond ASCII.
+// Key that ignores spelling differences of a name: keeps letters (in lower case), digits and
+// non-ASCII bytes.
 inline std::string name_key(std::string_view name) {
   std::string key;
   for (const char c : name) {

@@ -11,13 +11,13 @@
 
 namespace assay {
 
-// A result that is needed later. A thread computes it in parallel if requested and available.
-// Otherwise the caller of take() computes it then. The inputs must outlive it and stay unchanged
-// until take().
+// A deferred result. If `in_thread` is set and a thread is available, it is computed in parallel.
+// Otherwise take() computes it in the calling thread. The inputs must outlive the object and stay
+// unchanged until take().
 template <typename T>
 class Beside {
  public:
-  // stop: set if the result is not wanted. Work may check it, or run to its end.
+  // stop: set when the result is not needed. The function may check it and return early.
   using Work = std::function<T(const std::atomic<bool>& stop)>;
 
   Beside(Work work, bool in_thread) : work_(std::move(work)) {
@@ -30,7 +30,7 @@ class Beside {
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
 
-  // The result, once; what the work threw is thrown here.
+  // Returns the result. Call it once. Rethrows an exception of the work function.
   T take() {
     if (!thread_) return work_(stop_);
     thread_->join();
@@ -43,7 +43,7 @@ class Beside {
   void keep_result() {
     try {
       done_ = work_(stop_);
-    } catch (...) {  // no memory: a thread that throws would end the program
+    } catch (...) {  // usually bad_alloc; an exception that escapes a thread would end the program
       thrown_ = std::current_exception();
     }
   }

@@ -1,10 +1,10 @@
-// The matrix products that Eigen requests from BLAS, passed on to OpenBLAS, which is loaded at the
-// first one. Linked normally, it would start its threads and reserve 100 MB of addresses in every
-// process before main, including processes that multiply nothing. With limited threads or addresses
-// such a process hangs or crashes. It uses one thread, because a different order of sums gives
-// different last bits, and every machine must write the same.
+// Forwards Eigen's BLAS calls to OpenBLAS, which is loaded at the first call. Linked directly,
+// OpenBLAS would start its threads and reserve 100 MB of address space in every process before
+// main, even if it multiplies nothing; with limited threads or address space the process then hangs
+// or crashes. OpenBLAS runs with one thread, because a different summation order changes the last
+// bits and every machine must write the same result.
 //
-// Without OpenBLAS the plain loops below do the same, several times slower.
+// Without OpenBLAS, the plain loops below compute the same, several times slower.
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -14,8 +14,7 @@
 
 namespace {
 
-// OpenBLAS retries forever if its memory is not available, so it is not started unless its buffers
-// fit.
+// OpenBLAS retries forever if it cannot get its memory, so load it only if its buffers fit.
 bool has_room() {
   constexpr size_t kWanted = size_t{512} << 20;
   void* const tried = ::mmap(nullptr, kWanted, PROT_READ | PROT_WRITE,
@@ -25,7 +24,7 @@ bool has_room() {
   return true;
 }
 
-// Address of a symbol of OpenBLAS; null if there is none.
+// Address of an OpenBLAS symbol; null if OpenBLAS or the symbol is missing.
 void* find(const char* name) {
   static void* const kLibrary = []() -> void* {
     if (!has_room()) return nullptr;
@@ -36,12 +35,11 @@ void* find(const char* name) {
   return kLibrary == nullptr ? nullptr : ::dlsym(kLibrary, name);
 }
 
-// ---- the plain loops: column by column, as Fortran lays matrices out
-// ------------------------------
+// ---- Fallback loops; matrices are column-major ----
 
 bool is(const char* flag, char letter) { return (*flag & ~0x20) == letter; }
 
-// op(A) of a stored matrix; of a triangular one what is not stored is 0.
+// op(A) of a stored matrix. The elements of a triangular matrix that are not stored are 0.
 struct Operand {
   const double* data;
   int rows_apart;  // distance between columns as stored
@@ -60,7 +58,7 @@ struct Operand {
     if (triangular && (lower ? i < j : i > j)) return 0;
     return data[i + static_cast<long>(j) * rows_apart];
   }
-  // True if op(A) itself has its numbers below the diagonal.
+  // True if op(A) is lower triangular.
   bool is_lower() const { return lower != transposed; }
 };
 
@@ -76,7 +74,7 @@ void multiply(int m, int n, int k, double alpha, const Operand& a, const Operand
   }
 }
 
-// x := op(A) x, or x := op(A)^-1 x, of the n elements of a vector that lie `step` apart.
+// x := op(A) x, or x := op(A)^-1 x if `solve`; x has n elements with the stride `step`.
 void apply(const Operand& a, int n, double* x, long step, bool solve) {
   const bool downwards = a.is_lower() == solve;
   for (int turn = 0; turn < n; ++turn) {
@@ -89,7 +87,7 @@ void apply(const Operand& a, int n, double* x, long step, bool solve) {
   }
 }
 
-// The same for all columns of B, or for its rows if A is on its right: B op(A) is op(A)^T B^T.
+// The same for all columns of B, or for its rows if A is on the right: B op(A) = (op(A)^T B^T)^T.
 void apply_to_matrix(const char* side, Operand a, int m, int n, double alpha, double* b, int apart,
                      bool solve) {
   const bool left = is(side, 'L');
@@ -103,7 +101,7 @@ void apply_to_matrix(const char* side, Operand a, int m, int n, double alpha, do
   }
 }
 
-// Start of a vector of n elements; it is stored backwards if the step is negative.
+// First element of a vector of n elements; a vector with a negative step is stored backwards.
 template <typename T>
 T* begin_of(T* x, int n, int step) {
   return step < 0 ? x - static_cast<long>(n - 1) * step : x;
@@ -118,7 +116,7 @@ using Int = const int*;
 using In = const double*;
 using Out = double*;
 
-// Calls OpenBLAS's function of the same name where there is one, and returns.
+// Calls OpenBLAS's function of the same name and returns, if there is one.
 #define ASSAY_PASS_ON(name, ...)                                             \
   static auto* const found = reinterpret_cast<decltype(&name)>(find(#name)); \
   if (found != nullptr && found != &name) return found(__VA_ARGS__)

@@ -39,7 +39,7 @@ Compression compression_of(const std::string& head) {
   if (head.size() >= 4 && std::memcmp(head.data(), "\x28\xb5\x2f\xfd", 4) == 0) {
     return Compression::kZstd;
   }
-  // A frame to skip, with which pzstd begins: 0x184D2A50 to 0x184D2A5F (RFC 8878, 3.1.2).
+  // pzstd files start with a skippable frame: 0x184D2A50 to 0x184D2A5F (RFC 8878, 3.1.2).
   if (head.size() >= 4 && (head[0] & 0xF0) == 0x50 &&
       std::memcmp(head.data() + 1, "\x2a\x4d\x18", 3) == 0) {
     return Compression::kZstd;
@@ -58,14 +58,14 @@ struct ByteSource::Handle {
   bool grows = false;
   std::atomic<uint64_t>* counter = nullptr;
   std::string head;  // first bytes of a pipe, read to detect the compression, returned first
-  RunningChecksum streamed;  // of what stream() or summed() gave
+  RunningChecksum streamed;  // of the bytes returned by stream() or summed()
   bool streamed_all = false;
 
   ~Handle() {
     if (owned) ::close(fd);
   }
 
-  // An end of the file where there was none when it was opened.
+  // Error for a file that has become shorter since it was opened.
   Error ended_early() const;
   Status check_unchanged() const;
 };
@@ -107,7 +107,7 @@ Result<ByteSource> ByteSource::open(const std::string& path) {
     return Error{ErrorCode::kInvalidArgument, "is a directory", "", -1};
   }
   handle->regular = facts.kind == FileKind::kFile;
-  // A redirected file may have been read up to some point already; then it is a pipe to us.
+  // A redirected file whose offset is not 0 is treated as a pipe.
   if (handle->regular && ::lseek(handle->fd, 0, SEEK_CUR) != 0) handle->regular = false;
   if (handle->regular) handle->bytes = facts.bytes;
   handle->mtime_ns = facts.mtime_ns;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Input bytes. A plain file allows any range, from several threads. A compressed file or a pipe is
-// one stream, decoded by a separate thread in parallel with the consumer. Decoding is streaming, so
-// memory is bounded for any claimed size.
+// Input bytes. A plain file supports concurrent reads of any range. A compressed file or a pipe is
+// a single stream, decoded in its own thread. Decoding is incremental, so memory use does not
+// depend on the decoded size.
 
 #include <atomic>
 #include <cstdint>
@@ -34,27 +34,28 @@ class ByteSource {
   bool seekable() const { return seekable_; }
   // Bytes as stored; 0 when unknown (pipe).
   uint64_t stored_bytes() const;
-  // Fails where a regular file has another size or time than when it was opened: what was read of
-  // it belongs to no one state. Streams and ranges say so themselves when they come to their end.
+  // Fails if the size or modification time of a regular file differs from when it was opened: the
+  // bytes read may then mix two versions. Streams and ranges make this check themselves at their
+  // end.
   Status check_unchanged() const;
-  // A writer may add to the file: only one that became shorter fails then.
+  // Allows another process to append to the file. Afterwards only a file that shrank is an error.
   void may_grow();
 
-  // Checksum (base/checksum.h) of the bytes as stored. It is free if the whole input was read as a
-  // stream or through summed(). Otherwise a regular file is read again, and `stop` ends that early.
-  // nullopt for a pipe that was not read to its end. Not while the stream is in use.
+  // Checksum (base/checksum.h) of the stored bytes. Costs nothing if the whole input was read as a
+  // stream or through summed(). Otherwise it reads a regular file again; `stop` cancels that.
+  // nullopt for a pipe that was not read to its end. Do not call it while the stream is in use.
   Result<std::optional<uint64_t>> stored_checksum(const std::atomic<bool>* stop = nullptr) const;
 
   // Adds every stored byte read after this call to *counter, which must outlive the source.
   void count_reads(std::atomic<uint64_t>* counter);
 
-  // The whole input, decoded, once. With `ahead`, decoding runs in its own thread (useless for
-  // plain files, where reading is a copy). The source must outlive the function.
+  // The whole decoded input; call it once. With `ahead`, decoding runs in its own thread (useless
+  // for plain files, where reading is a copy). The source must outlive the function.
   ReadFn stream(bool ahead);
   // Bytes [begin, end) of a seekable source. Independent of other ranges; thread-safe.
   ReadFn range(uint64_t begin, uint64_t end) const;
-  // All of a seekable source, once: stored_checksum() costs nothing more where it was read to its
-  // end. Not while that runs in another thread.
+  // Reads a seekable source from start to end; call it once. If it is read to the end,
+  // stored_checksum() costs nothing. Do not call stored_checksum() in another thread meanwhile.
   ReadFn summed();
 
  private:
@@ -65,14 +66,14 @@ class ByteSource {
   bool seekable_ = false;
 };
 
-// Decoders over any stored bytes, several members or frames in a row included. Damage is kFormat, a
-// stream that ends early kTruncated: everything before it has been delivered by then. Output that
-// dwarfs its input beyond any trace (a decompression bomb) is kUnsupported.
+// Decoders. Concatenated gzip members or zstd frames are decoded as one stream. Damaged input is
+// kFormat, and a stream that ends early kTruncated; both are returned after all decodable bytes. A
+// compression ratio far above that of any trace (a decompression bomb) is kUnsupported.
 ReadFn gunzip(ReadFn stored);
 ReadFn unzstd(ReadFn stored);
 
-// Runs `read` in a separate thread, at most a few MiB ahead of the consumer. The thread ends when
-// the returned function is destroyed. If no thread is available, returns `read` itself.
+// Runs `read` in its own thread, at most a few MiB ahead of the consumer. The thread ends when the
+// returned function is destroyed. If no thread is available, returns `read` itself.
 ReadFn read_ahead(ReadFn read);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// XXH3 with 64 bits: detects damage and change, not manipulation. Not a signature.
+// 64-bit XXH3. Detects damage and changes, not tampering; it is not a cryptographic hash.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace assay {
 
 uint64_t checksum(const void* bytes, size_t size);
 
-// The same of bytes that come in pieces.
+// The same checksum, computed incrementally.
 class RunningChecksum {
  public:
   RunningChecksum();
@@ -32,7 +32,7 @@ class RunningChecksum {
 // Checksum of a whole file, as stored.
 Result<uint64_t> file_checksum(const std::string& path);
 
-// As reports name it: "xxh3:" and the 16 digits that `xxhsum -H3 FILE` prints.
+// Text form used in reports: "xxh3:" and the 16 hex digits that `xxhsum -H3 FILE` prints.
 std::string checksum_text(uint64_t checksum);
 
 }  // namespace assay

@@ -23,7 +23,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kMostOutput = size_t{1} << 20;
-// A document with every kernel of a large trace has some MiB.
+// Limit of a child's answer; a document with every kernel of a large trace has a few MiB.
 constexpr size_t kMostAnswer = size_t{64} << 20;
 
 Error cannot_run(const std::string& program, int code) {
@@ -48,15 +48,15 @@ std::vector<char*> words_of(const std::vector<std::string>& argv) {
   return words;
 }
 
-// In the child of a process with the id `parent`, before it becomes the command.
+// Runs in the forked child of process `parent`; replaces it with the command.
 [[noreturn]] void become_asked(char* const* words, int output, pid_t parent,
                                uint64_t memory_bytes) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it ended before it could be watched
+  if (::getppid() != parent) ::_exit(1);  // the parent ended before PR_SET_PDEATHSIG was set
   const rlimit memory = {memory_bytes, memory_bytes};
   if (memory_bytes > 0) ::setrlimit(RLIMIT_DATA, &memory);
-  // Its input ends at once: the lowest free number is this one.
+  // Empty standard input: hold_descriptor() takes the lowest free descriptor, which is this one.
   ::close(STDIN_FILENO);
   hold_descriptor(false);
   ::dup2(output, STDOUT_FILENO);
@@ -109,7 +109,7 @@ Result<AskedChild> AskedChild::start(const std::vector<std::string>& argv, uint6
     ::close(pipe[0]);
     return cannot_run(argv[0], code);
   }
-  ::setpgid(child, child);  // here too: it may not have come so far
+  ::setpgid(child, child);  // also in the parent: the child may not have done it yet
   return AskedChild(child, pipe[0]);
 }
 
@@ -143,7 +143,7 @@ Result<std::string> ask_copy(const std::function<std::string()>& ask, unsigned s
   const int code = errno;
   if (child == 0) {
     ::alarm(seconds);
-    ::close(STDERR_FILENO);  // what it says on its way is not the answer
+    ::close(STDERR_FILENO);  // its error messages are not part of the answer
     const std::string answer = ask();
     const bool told = ::write(pipe[1], answer.data(), answer.size()) >= 0;
     ::_exit(told ? 0 : 1);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Other programs that a verb runs: started without a shell, waited for.
+// Child processes, started without a shell.
 
 #include <sys/types.h>
 
@@ -18,27 +18,27 @@ struct ChildResult {
   std::string output;  // its standard output, if requested
 };
 
-// argv[0] is looked for on PATH. keep_output: collect standard output (at most 1 MiB) instead of
-// passing it on. Standard output of a child that is not collected goes to standard error: what a
-// verb prints is its own.
+// Runs a program and waits for it. argv[0] is searched on PATH. keep_output: collect standard
+// output (at most 1 MiB). Otherwise the child's standard output goes to standard error, because
+// standard output is reserved for Assay's own results.
 Result<ChildResult> run_child(const std::vector<std::string>& argv, bool keep_output);
 
-// A program that runs in parallel with its parent. Its standard output and standard error are
-// collected together, and its standard input is empty. It ends with the object, and with this
-// process however that ends.
+// A child process that runs in parallel with its parent. Its standard output and standard error are
+// collected together; its standard input is empty. It ends when this object is destroyed, and when
+// this process ends for any reason.
 class AskedChild {
  public:
-  // memory_bytes: limit of its data; 0 = no limit. Call it from the main thread: the kernel ends
-  // the child when that thread ends.
+  // memory_bytes: limit of its data segment, 0 = no limit. Call it from the main thread: the kernel
+  // ends the child when the thread that started it ends.
   static Result<AskedChild> start(const std::vector<std::string>& argv, uint64_t memory_bytes);
   AskedChild(AskedChild&& other) noexcept;
   AskedChild& operator=(AskedChild&&) = delete;
   ~AskedChild();
 
-  int output() const { return output_; }  // to poll for something to read
-  // Takes what it has printed; false once it has closed its output.
+  int output() const { return output_; }  // for poll()
+  // Reads the available output. False once the child has closed its output.
   bool read_some();
-  // Waits for its end.
+  // Waits for the child to exit.
   ChildResult finish();
 
  private:
@@ -49,15 +49,15 @@ class AskedChild {
   std::string text_;
 };
 
-// Result of `ask`, computed in a copy of this process with a limit of this many seconds. A crash of
-// the copy does not affect this process, for example in a library that is loaded while threads or
-// memory are short.
+// Calls `ask` in a forked copy of this process and returns its result; fails after `seconds`. A
+// crash in the copy does not affect this process. Used, for example, to load a library that may
+// crash when threads or memory are scarce.
 Result<std::string> ask_copy(const std::function<std::string()>& ask, unsigned seconds);
 
-// Waits for the end of a child; its exit code, 128 + signal when a signal ended it.
+// Waits for a child. Returns its exit code, or 128 + signal if a signal ended it.
 int wait_for(pid_t child);
 
-// An executable file of that name on PATH; empty when there is none.
+// Path of the executable `name` on PATH; empty if there is none.
 std::string find_on_path(const std::string& name);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// Where no other program can be run.
+// For platforms that cannot run child processes.
 
 #include "base/child_process.h"
 

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-// Longer names from a command line are not mistyped words.
+// Longer arguments are not treated as mistyped words.
 constexpr size_t kLongestWord = 64;
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-// The word that was probably meant by a mistyped one.
+// Suggestions for mistyped words.
 
 #include <string>
 #include <string_view>
@@ -8,12 +8,12 @@
 
 namespace assay {
 
-// Letters changed, left out, added, or swapped with their neighbour; the case does not matter.
+// Edit distance: changes, omissions, insertions, and swaps of adjacent letters. Ignores case.
 size_t typing_distance(std::string_view typed, std::string_view known);
 
-// The nearest known word, the first of several; empty if none is near. Up to a third of its letters
-// may be wrong. Known words that begin with the typed text are near too, if it has three letters or
-// more.
+// The known word closest to `typed`, the first if several are equally close; empty if none is
+// close. Up to a third of the letters may be wrong. Known words that start with `typed` also match
+// if `typed` has three or more letters.
 std::string closest_word(std::string_view typed, const std::vector<std::string>& known);
 
 }  // namespace assay

@@ -15,7 +15,7 @@ __extension__ typedef __int128 Int128;
 constexpr int64_t kPowersOfTen[] = {1,      10,      100,      1000,      10000,
                                     100000, 1000000, 10000000, 100000000, 1000000000};
 
-// The general case: digits, one dot, optional exponent, any length. Collects the significant digits
+// General case: any number of digits, one dot, optional exponent. Collects the significant digits
 // and the decimal position, then scales in 128 bits.
 DecimalStatus parse_general(std::string_view text, int scale, int64_t& value, DecimalShape& shape) {
   size_t i = 0;
@@ -41,7 +41,8 @@ DecimalStatus parse_general(std::string_view text, int scale, int64_t& value, De
       digits = digits * 10 + (c - '0');
       if (dot) --position;
     } else if (!dot) {
-      // Already three digits beyond int64: the rest is either shifted out or an overflow.
+      // The digits already exceed int64 by a factor of 1000: further ones are shifted out or
+      // overflow.
       ++position;
     }
   }
@@ -57,7 +58,7 @@ DecimalStatus parse_general(std::string_view text, int scale, int64_t& value, De
     i = text.size();
   }
   if (i != text.size()) return DecimalStatus::kNotANumber;
-  // |exponent| beyond this either vanishes or overflows whatever the digits are.
+  // A larger |exponent| gives 0 or an overflow for any digits.
   if (exponent > 100) exponent = 100;
   if (exponent < -100) exponent = -100;
   int shift = position + exponent + scale;
@@ -70,7 +71,7 @@ DecimalStatus parse_general(std::string_view text, int scale, int64_t& value, De
     last = static_cast<int>(digits % 10);
     digits /= 10;
   }
-  if (shift < 0) last = 0;  // everything was shifted out below half a unit
+  if (shift < 0) last = 0;  // the remainder is less than half a unit
   if (last >= 5) digits += 1;
   if (digits > std::numeric_limits<int64_t>::max()) return DecimalStatus::kOverflow;
   value = static_cast<int64_t>(negative ? -digits : digits);
@@ -80,7 +81,7 @@ DecimalStatus parse_general(std::string_view text, int scale, int64_t& value, De
 }  // namespace
 
 DecimalStatus parse_decimal(std::string_view text, int scale, int64_t& value, DecimalShape& shape) {
-  // The common case first: up to 15 integer digits and up to `scale` fraction digits.
+  // Fast path: up to 15 integer digits and up to `scale` fraction digits.
   const char* p = text.data();
   const char* const end = p + text.size();
   const bool negative = p != end && *p == '-';

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-constexpr int kLevel = 3;  // ISA-L's best
+constexpr int kLevel = 3;  // the best compression of ISA-L
 constexpr size_t kOutputStep = size_t{1} << 20;
 constexpr size_t kMostInput = size_t{1} << 30;
 
@@ -42,7 +42,7 @@ void GzipStream::run(std::string_view bytes, bool last, std::string& out) {
   deflate(bytes, last, out);
 }
 
-// With these settings isal_deflate cannot fail: it stops at the end of the input or of the buffer.
+// isal_deflate cannot fail with these settings: it stops at the end of the input or of the buffer.
 void GzipStream::deflate(std::string_view bytes, bool last, std::string& out) {
   isal_zstream& stream = state_->stream;
   stream.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(bytes.data()));

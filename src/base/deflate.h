@@ -6,17 +6,17 @@
 
 namespace assay {
 
-// Compresses in chunks into one gzip member, without a name or a time in its header. The same
-// chunks give the same bytes on one machine; other types of processor may find other matches.
+// Compresses into one gzip member without a name or a time in its header. On one machine the same
+// chunks give the same bytes; other processor types may find other matches.
 class GzipStream {
  public:
   GzipStream();
   GzipStream(GzipStream&&) noexcept;
   ~GzipStream();
 
-  // Appends what is ready to `out`; the rest comes with later calls.
+  // Appends the compressed bytes that are ready to `out`. Later calls append the rest.
   void write(std::string_view bytes, std::string& out);
-  // Appends the end. Nothing may be written after it.
+  // Appends the end of the member. Do not call write() after it.
   void finish(std::string& out);
 
  private:
@@ -28,7 +28,7 @@ class GzipStream {
   std::unique_ptr<State> state_;
 };
 
-// The bytes as one such member.
+// `bytes` as one gzip member.
 std::string gzip(std::string_view bytes);
 
 }  // namespace assay

@@ -18,7 +18,7 @@ Status check_export(const std::string& path, const std::vector<std::string>& inp
     return Error{ErrorCode::kIo, std::string("cannot write: ") + std::strerror(EISDIR), path, -1};
   }
   if (is_special_file(path)) return Ok{};
-  ASSAY_TRY(OutputFile::open(path));  // opened and thrown away
+  ASSAY_TRY(OutputFile::open(path));  // a temporary file that is discarded
   return Ok{};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Files written in addition to the document: complete or absent.
+// Files written in addition to the main output. Each is complete or absent.
 
 #include <functional>
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace assay {
 
-// Fails when the path is one of the inputs, or its folder cannot be written to: before the work,
-// not after.
+// Fails if `path` is one of the inputs or its folder is not writable. Call it before the analysis,
+// so that a bad path is reported early.
 Status check_export(const std::string& path, const std::vector<std::string>& inputs);
 
-// Writes under a temporary name in the same folder, then renames: a reader sees the old file or the
-// whole new one. Pipes and devices are written to directly.
+// Writes under a temporary name in the same folder, then renames. Readers see the old file or the
+// complete new one. Pipes and devices are written directly.
 Status export_file(const std::string& path, const std::string& text);
 
-// The same for what a function writes to a name of its own. Pipes and devices are refused.
+// The same for a function that writes to the file name it is given. Fails for pipes and devices.
 Status export_file_with(const std::string& path,
                         const std::function<Status(const std::string& temporary)>& write);
 

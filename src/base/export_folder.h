@@ -1,6 +1,7 @@
 #pragma once
 
-// A folder written in addition to the document: complete or absent, as in base/export_file.h.
+// A folder written in addition to the main output. It is complete or absent, as in
+// base/export_file.h.
 
 #include <string>
 #include <utility>
@@ -10,13 +11,13 @@
 
 namespace assay {
 
-// A folder that gets its name once it is complete. If finish() is not called, nothing is left.
+// A folder that is renamed to its final name by finish(). Without finish(), nothing is left.
 class ExportFolder {
  public:
   // Fails if `path` exists and is not an empty folder, or if its parent is not writable.
   static Result<ExportFolder> open(const std::string& path);
 
-  // Temporary folder of its files until it is complete.
+  // Temporary folder to write the files to, until finish().
   const std::string& place() const { return temporary_.path(); }
   Status finish();
 

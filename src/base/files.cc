@@ -48,7 +48,7 @@ bool is_kind(const std::string& path, FileKind kind) {
   return facts && facts->kind == kind;
 }
 
-// In one folder, unsorted, without those that cannot be looked at.
+// Appends the entries of one folder, unsorted. Skips entries that cannot be inspected.
 Status append_entries(const std::string& folder, std::vector<std::string>& files,
                       std::vector<std::string>& folders) {
   std::error_code failed;
@@ -65,15 +65,14 @@ Status append_entries(const std::string& folder, std::vector<std::string>& files
 
 bool others_may_write(const FileFacts& facts) {
   if ((facts.mode & S_IWOTH) != 0) return true;
-  // Users' own groups are writable by convention; a group of several people is not.
+  // Many systems create users' own groups as group-writable; groups of several people are unsafe.
   const bool own_group = facts.group == 0 || facts.group == ::getegid();
   return (facts.mode & S_IWGRP) != 0 && !own_group;
 }
 
 }  // namespace
 
-// ---- what lies at a path
-// -------------------------------------------------------------------------
+// ---- Status of a path ----
 
 Result<FileFacts> file_facts(const std::string& path) {
   struct stat info{};
@@ -117,8 +116,7 @@ bool is_file_of(int descriptor, const std::string& path) {
   return are_one(file_facts(descriptor), file_facts(path));
 }
 
-// ---- names
-// ---------------------------------------------------------------------------------------
+// ---- Names ----
 
 std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 std::string folder_of(const std::string& path) { return fs::path(path).parent_path().string(); }
@@ -161,8 +159,7 @@ Result<std::string> link_target(const std::string& path) {
   return at;
 }
 
-// ---- folders
-// -------------------------------------------------------------------------------------
+// ---- Folders ----
 
 Result<std::vector<std::string>> files_in(const std::string& folder) {
   std::vector<std::string> files;
@@ -203,15 +200,14 @@ Status make_folders(const std::string& path, uint32_t mode) {
   const std::string above = folder_of(path);
   if (is_folder(path)) return Ok{};
   if (!above.empty() && above != path) ASSAY_TRY(make_folders(above, mode));
-  // Somebody else may make it at the same time; a path that ends in a slash names it twice.
+  // Another process may create the folder at the same time, or a trailing slash names it twice.
   if (::mkdir(path.c_str(), mode) == 0 || path.empty()) return Ok{};
   const int code = errno;
   if (code == EEXIST && is_folder(path)) return Ok{};
   return file_error(path, "cannot create", code == EEXIST ? ENOTDIR : code);
 }
 
-// ---- files
-// ---------------------------------------------------------------------------------------
+// ---- Files ----
 
 Result<FileHandle> open_file(const std::string& path, const char* mode) {
   FileHandle file(std::fopen(path.c_str(), (std::string(mode) + "e").c_str()));
@@ -267,8 +263,7 @@ Status check_writable_folder(const std::string& folder) {
   return file_error(folder, "cannot write here", errno);
 }
 
-// ---- this program and what belongs to it
-// ---------------------------------------------------------
+// ---- This program ----
 
 std::string program_path() {
   std::error_code failed;
@@ -287,7 +282,7 @@ Status check_trusted(const std::string& path) {
     ASSAY_TRY_ASSIGN(const FileFacts facts, file_facts(at.string()));
     const bool known = facts.owner == 0 || facts.owner == ::geteuid() ||
                        (program && facts.owner == program->owner);
-    // In a folder such as /tmp, users cannot replace files of others.
+    // A sticky folder such as /tmp is safe: users cannot replace other users' files in it.
     const bool sticky = facts.kind == FileKind::kFolder && (facts.mode & S_ISVTX) != 0;
     if (!known || (others_may_write(facts) && !sticky)) {
       return Error{

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-constexpr unsigned kBits = 5;  // of a value after its first one: 32 buckets per octave
+constexpr unsigned kBits = 5;  // bits below the leading one: 32 buckets per octave
 constexpr uint32_t kBuckets = 1u << kBits;
 constexpr uint32_t kLastBucket = (64 - kBits) * kBuckets;
 

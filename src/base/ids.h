@@ -1,7 +1,7 @@
 #pragma once
 
-// Row and string ids: four bytes, one type per table, not convertible into each other, so that an
-// operator's row number can never index the kernels.
+// Row and string ids of four bytes. Each table has its own id type, without conversions between
+// them, so that an operator's row number can never index the kernels.
 
 #include <compare>
 #include <cstddef>

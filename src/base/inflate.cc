@@ -1,4 +1,4 @@
-// Gzip by ISA-L and Zstandard by libzstd, both streaming (docs/decisions/0004-gzip.md).
+// Streaming decoders: gzip by ISA-L, Zstandard by libzstd (docs/decisions/0004-gzip.md).
 
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kStoredBlock = 256 << 10;
 
-// A trace shrinks 10 to 60 times. Large input far beyond that is a decompression bomb; deflate can
-// reach 1,000.
+// Traces compress 10 to 60 times; deflate can reach 1,000. Large output far beyond the ratio of
+// traces is a decompression bomb.
 constexpr uint64_t kBombBytes = 2ull << 30;
 constexpr uint64_t kBombRatio = 200;
 
@@ -32,7 +32,7 @@ Error bomb_error() {
                "", -1};
 }
 
-// Stored bytes in blocks, shared by both decoders.
+// Reads stored bytes in blocks, for both decoders.
 struct StoredInput {
   ReadFn read;
   std::vector<char> block = std::vector<char>(kStoredBlock);
@@ -88,7 +88,7 @@ struct GzipDecoder {
   }
 
  private:
-  // ISA-L may hold decoded bytes back until asked again, also when all input is consumed.
+  // ISA-L may keep decoded bytes until the next call, even after all input is consumed.
   bool holds_output() const { return state_.tmp_out_valid > state_.tmp_out_processed; }
 
   Result<bool> refill() {
@@ -98,8 +98,8 @@ struct GzipDecoder {
     return got != 0;
   }
 
-  // After a member: another one, or the end. Zero padding after the last one is allowed, as in
-  // gzip.
+  // After a member: start the next one, or return false at the end. Zero padding after the last
+  // member is allowed, as in gzip.
   Result<bool> begin_member() {
     for (;;) {
       if (state_.avail_in == 0) {
@@ -141,7 +141,7 @@ struct GzipDecoder {
 };
 
 struct ZstdDecoder {
-  // Of windows up to 512 MiB (zstd --long=29): a frame says how much memory it wants.
+  // Accepts windows up to 512 MiB (zstd --long=29); the frame header sets the memory needed.
   explicit ZstdDecoder(ReadFn read) : stored_{std::move(read)}, stream_(ZSTD_createDStream()) {
     constexpr int kLargestWindowBits = 29;
     ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, kLargestWindowBits);
@@ -192,8 +192,8 @@ struct ZstdDecoder {
   uint64_t decoded_ = 0;
 };
 
-// Calls after a failure return the same failure: a library that continues in damaged data may write
-// out of bounds.
+// Repeats the same error for calls after a failure: a library that continues in damaged data may
+// write out of bounds.
 template <typename Decoder>
 struct UntilFailure {
   explicit UntilFailure(ReadFn stored) : decoder(std::move(stored)) {}

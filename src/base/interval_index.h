@@ -1,8 +1,8 @@
 #pragma once
 
-// Merged intervals that give the covered time of a window by bisection. There are thousands of
-// windows, and on a GPU that runs late each spans the host time of many others. A linear walk would
-// be quadratic.
+// Merged intervals with a prefix sum, to find the covered time of a window in O(log n). There are
+// thousands of windows, and on a GPU that lags behind the host each spans the host time of many
+// others; a linear scan would be quadratic.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,19 +20,19 @@ class IntervalIndex {
   const std::vector<Interval>& intervals() const { return merged_; }
   // Covered time inside [window.start_ns, window.end_ns), ns.
   int64_t length_in(Interval window) const;
-  // Covered time inside all of `windows` together, which are disjoint.
+  // Covered time inside the union of `windows`, which must be disjoint, ns.
   int64_t length_in(const std::vector<Interval>& windows) const;
   bool covers(int64_t time_ns) const;
 
  private:
-  // Intervals that end at or before time_ns.
+  // Number of intervals that end at or before time_ns.
   size_t ended_by(int64_t time_ns) const;
   // Covered time before time_ns.
   int64_t length_before(int64_t time_ns) const;
 
   std::vector<Interval> merged_;
-  std::vector<int64_t> before_;  // per interval: summed length of those before it; the total at the
-                                 // end
+  std::vector<int64_t> before_;  // element i: total length of intervals [0, i); the last is the
+                                 // total
 };
 
 }  // namespace assay

@@ -14,7 +14,7 @@ std::vector<Interval> merge_intervals(std::vector<Interval> intervals) {
   }
   size_t kept = 0;
   for (const Interval& next : intervals) {
-    // Touching intervals join: the union has no hole there, so it is one run.
+    // Join touching intervals: there is no gap between them.
     if (kept > 0 && next.start_ns <= intervals[kept - 1].end_ns) {
       intervals[kept - 1].end_ns = std::max(intervals[kept - 1].end_ns, next.end_ns);
     } else {
@@ -65,7 +65,7 @@ std::vector<Interval> subtract(const std::vector<Interval>& a, const std::vector
   size_t j = 0;
   for (Interval left : a) {
     while (j < b.size() && b[j].end_ns <= left.start_ns) ++j;
-    // A hole may reach into the next interval of a, so j stays where it is.
+    // An interval of b may extend into the next interval of a, so j is not advanced.
     for (size_t k = j; k < b.size() && b[k].start_ns < left.end_ns; ++k) {
       if (left.start_ns < b[k].start_ns) rest.push_back({left.start_ns, b[k].start_ns});
       left.start_ns = b[k].end_ns;

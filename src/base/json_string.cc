@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-// True if it needs no escape between quotes.
+// True if the character needs no escape in a JSON string.
 bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';

@@ -15,7 +15,7 @@ uint32_t Lanes::place(int64_t start_ns, int64_t dur_ns) {
   return lane;
 }
 
-// The innermost open slice of a lane ends first.
+// Pops all slices that end by time_ns. Slices nest, so the innermost of a lane ends first.
 void Lanes::close_until(int64_t time_ns) {
   while (!closing_.empty() && closing_.top().first <= time_ns) {
     const uint32_t lane = closing_.top().second;

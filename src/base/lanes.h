@@ -1,6 +1,6 @@
 #pragma once
 
-// Assigns time slices to lanes on which they nest. Viewers draw a lane as a stack, which cannot
+// Assigns time slices to lanes in which they nest. Viewers draw a lane as a stack, which cannot
 // show a slice that begins inside another one and outlives it.
 
 #include <cstddef>
@@ -14,13 +14,13 @@ namespace assay {
 
 class Lanes {
  public:
-  // Perfetto drops what lies deeper than its limit (255 in old versions).
+  // Perfetto drops slices nested deeper than its limit (255 in old versions).
   static constexpr size_t kMostNested = 250;
 
-  // The lane of the next slice: the first on which it nests in the open slices or does not overlap
-  // them, else a new one. Slices must be in order of start, the longer first if equal. Intervals
+  // Lane of the next slice: the first in which it nests in the open slices or does not overlap
+  // them, otherwise a new one. Call it in order of start, longer slices first if equal. Intervals
   // are half-open: a slice that starts at the end of another one does not overlap it. An empty
-  // slice takes one nanosecond, so that many at one instant do not stack without end.
+  // slice counts as one nanosecond long, to limit the stacking of many slices at one instant.
   uint32_t place(int64_t start_ns, int64_t dur_ns);
   size_t count() const { return open_.size(); }
 
@@ -33,9 +33,9 @@ class Lanes {
   void add_lane();
   uint32_t first_with_room(int64_t end_ns) const;
 
-  std::vector<std::vector<int64_t>> open_;  // per lane: ends of open slices, the innermost last
+  std::vector<std::vector<int64_t>> open_;  // per lane: ends of its open slices, the innermost last
   std::priority_queue<Closing, std::vector<Closing>, std::greater<>> closing_;
-  // A tree of maxima over the lanes: until when a slice that starts now may last there.
+  // Max-tree over the lanes: the latest end of a slice that starts now and fits in the lane.
   std::vector<int64_t> room_ = {INT64_MIN, INT64_MIN};
   size_t leaves_ = 1;
 };

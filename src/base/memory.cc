@@ -17,16 +17,16 @@ double mean_of(const std::vector<double>& values, size_t from, size_t to) {
   return sum / static_cast<double>(to - from);
 }
 
-// The most by which neighbours may be alike, who were seen to be by `seen`.
+// Upper bound of the neighbour correlation, given the observed one.
 double most_alike(double seen, size_t n) {
   const auto count = static_cast<double>(n);
   const double unbiased = seen + (1 + 3 * seen) / count;
-  // Below 0.05 the spread of an estimate near 1 says nothing.
+  // Limit the variance from below: near 1, the estimated spread is unreliable.
   const double spread = std::sqrt(std::max(0.05, 1 - unbiased * unbiased) / count);
   return std::clamp(unbiased + student_t95_one_sided(n - 1) * spread, 0.0, kMostAlike);
 }
 
-// The variance of the mean over what the spread of the values says of it.
+// Variance of the mean divided by its estimate under independence.
 double variance_ratio(double alike, size_t n) {
   const auto count = static_cast<double>(n);
   double sum = 1;

@@ -7,14 +7,14 @@
 
 namespace assay {
 
-// Nothing is known: what a Document shows as empty.
+// Unknown; a Document shows it as an empty cell.
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 inline constexpr int64_t kMicrosecondNs = 1'000;
 inline constexpr int64_t kMillisecondNs = 1'000'000;
 inline constexpr int64_t kSecondNs = 1'000'000'000;
 
-// part / whole; NaN where the whole is not positive.
+// part / whole; NaN unless whole is positive.
 constexpr double share(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNan;
 }

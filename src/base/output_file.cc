@@ -58,7 +58,7 @@ Status OutputFile::write(std::string_view text) {
   return failed_or_gone();
 }
 
-// 0, or the error's number. Standard output stays open.
+// Returns 0 or an errno value. Standard output stays open.
 int OutputFile::close() {
   if (file_ == stdout) return 0;
   const bool synced = is_direct() || ::fsync(::fileno(file_)) == 0;

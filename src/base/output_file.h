@@ -1,6 +1,6 @@
 #pragma once
 
-// Standard output, or a file that appears under its name only when it is whole.
+// Standard output, or a file that appears under its name only when complete.
 
 #include <cstdio>
 #include <string>
@@ -14,19 +14,19 @@ namespace assay {
 class OutputFile {
  public:
   // path: "-" is standard output. A file is written under a temporary name in the same folder, then
-  // renamed: a reader sees the old file or the whole new one. Pipes and devices are written to
-  // directly, because a rename would put a file in their place.
+  // renamed: readers see the old file or the complete new one. Pipes and devices are written
+  // directly, because a rename would replace them by a file.
   static Result<OutputFile> open(const std::string& path);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
-  ~OutputFile();  // without finish(), or where a signal ends the process, nothing is left
+  ~OutputFile();  // without finish(), or if a signal ends the process, nothing is left
 
-  // A closed pipe is not a failure, but no further output is needed.
+  // A closed pipe is not an error; check reader_gone() to stop writing.
   Status write(std::string_view text);
   bool reader_gone() const { return reader_gone_; }
   Status finish();
-  // Temporary name of the file until then, for code that must write it by name; empty if there is
-  // none.
+  // Temporary name of the file until finish(), for code that must write it by name. Empty if there
+  // is none.
   const std::string& temporary() const { return temporary_.path(); }
 
  private:
@@ -42,8 +42,8 @@ class OutputFile {
 
   std::FILE* file_;
   std::string path_;
-  std::string target_;   // what a symbolic link leads to
-  Temporary temporary_;  // none: written to directly
+  std::string target_;   // resolved target if path_ is a symbolic link
+  Temporary temporary_;  // empty if written directly
   bool reader_gone_ = false;
 };
 

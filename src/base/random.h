@@ -1,6 +1,6 @@
 #pragma once
 
-// Seeded randomness of known definition: the same bytes from every compiler and standard library.
+// Seeded random numbers, identical with every compiler and standard library.
 
 #include <bit>
 #include <cmath>
@@ -39,7 +39,7 @@ class SplitMix64 {
   uint64_t state_;
 };
 
-// One seed out of several numbers: for streams that must not depend on the order of other draws.
+// Combines two seeds into one, for streams that must not depend on the order of other draws.
 inline uint64_t mix_seeds(uint64_t a, uint64_t b) {
   return SplitMix64(a ^ std::rotl(SplitMix64(b).next(), 32)).next();
 }

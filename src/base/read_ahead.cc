@@ -1,4 +1,4 @@
-// A bounded ring of blocks between one decoding thread and one consumer.
+// A bounded ring buffer of blocks between one decoding thread and one consumer.
 
 #include <algorithm>
 #include <condition_variable>
@@ -35,7 +35,7 @@ class ReadAhead {
   }
 
   bool started() const { return worker_.has_value(); }
-  // Returns the original function; only if no thread that reads it was started.
+  // Returns the original function. Only valid if started() is false.
   ReadFn release() { return std::move(read_); }
 
   Result<size_t> take(char* dst, size_t n) {

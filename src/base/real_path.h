@@ -6,11 +6,11 @@
 
 namespace assay {
 
-// From the root, with every symbolic link on the way followed. Errors: kIo, where nothing lies
-// there or the way to it is closed.
+// Absolute path with all symbolic links resolved. Errors: kIo if the path does not exist or is not
+// accessible.
 Result<std::string> real_path(const std::string& path);
 
-// Both as of real_path(): whether `path` is the folder or lies below it.
+// True if `path` is the folder or is below it. Compares real_path() of both.
 bool lies_in(const std::string& path, const std::string& folder);
 
 }  // namespace assay

@@ -1,8 +1,8 @@
 #pragma once
 
-// The one way the library says that something failed: a value or an Error, never an exception,
-// never a line on stderr. Spelled like std::expected so that it can become an alias when every
-// compiler we support ships it (docs/decisions/0002-language-and-result.md).
+// Error handling of the library: functions return a value or an Error. They never throw and never
+// write to stderr. The interface follows std::expected, so that it can become an alias when every
+// supported compiler ships it (docs/decisions/0002-language-and-result.md).
 
 #include <cassert>
 #include <concepts>
@@ -16,10 +16,10 @@ namespace assay {
 
 enum class ErrorCode : uint8_t {
   kIo,               // the file could not be opened, read or written
-  kFormat,           // the bytes are not what the format promises
-  kTruncated,        // the input ends too early; what lies before the cut can be offered
-  kUnsupported,      // understood, but not something Assay can use
-  kNotATrace,        // readable, but it holds something else than a trace
+  kFormat,           // the bytes violate the format
+  kTruncated,        // the input ends too early; the complete part can be offered
+  kUnsupported,      // valid, but not supported by Assay
+  kNotATrace,        // readable, but not a trace
   kSeveralTraces,    // several traces in one file, to be split
   kInvalidArgument,  // the user's request is invalid
   kInternal,         // our bug
@@ -31,7 +31,7 @@ struct Error {
   std::string file;     // empty = no file involved
   int64_t offset = -1;  // byte (JSON, CSV) in the uncompressed input; -1 = the whole input
 
-  // The form that users see, "file: byte 123: message".
+  // Text shown to users: "file: byte 123: message".
   std::string describe() const {
     std::string text;
     if (!file.empty()) text += file + ": ";
@@ -40,7 +40,7 @@ struct Error {
   }
 };
 
-// Of input as a whole: who knows the file says which.
+// A format error of the whole input. The caller adds the file name.
 inline Error format_error(std::string message) {
   return {ErrorCode::kFormat, std::move(message), "", -1};
 }

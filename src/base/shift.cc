@@ -11,14 +11,14 @@ namespace assay {
 namespace {
 
 constexpr size_t kExactUpTo = 30;
-constexpr size_t kMostBlocks = 64;  // more blocks add nothing to an interval and cost time
+constexpr size_t kMostBlocks = 64;  // more blocks do not narrow the interval and cost time
 constexpr size_t kFewBlocks = 24;
-constexpr size_t kLeastInOrder = 3;  // two have no neighbours to compare
+constexpr size_t kLeastInOrder = 3;  // two values have no correlation to measure
 
-// Number of orders in which the Mann-Whitney statistic of n and m values is u, for all u: those
-// with the largest value in the first sample, plus those with it in the second.
+// Number of orderings of n and m values for each Mann-Whitney statistic u: those with the largest
+// value in the first sample, plus those with it in the second.
 std::vector<double> ways_of_u(size_t n, size_t m) {
-  std::vector<std::vector<double>> row(m + 1, {1.0});  // of 0 values and j
+  std::vector<std::vector<double>> row(m + 1, {1.0});  // for j values and 0 values
   for (size_t i = 1; i <= n; ++i) {
     std::vector<std::vector<double>> next(m + 1);
     next[0] = {1.0};
@@ -32,8 +32,7 @@ std::vector<double> ways_of_u(size_t n, size_t m) {
   return row[m];
 }
 
-// Number of values of u, counted from 0, that have at most `tail` of all orders; below 0 = not even
-// the first.
+// The largest u with P(U <= u) <= tail; -1 if there is none.
 std::ptrdiff_t cut_ways(const std::vector<double>& ways, double tail) {
   double all = 0;
   for (const double one : ways) all += one;
@@ -47,7 +46,8 @@ std::ptrdiff_t cut_ways(const std::vector<double>& ways, double tail) {
   return cut;
 }
 
-// Number of ordered differences to exclude at each end; below 0 = no interval has 95 %.
+// Index of the ordered difference at the lower end of the interval; below 0 if no interval has the
+// requested confidence.
 std::ptrdiff_t cut_off(size_t n, size_t m, double tail) {
   if (n > kExactUpTo || m > kExactUpTo) {
     const auto product = static_cast<double>(n) * static_cast<double>(m);
@@ -57,7 +57,7 @@ std::ptrdiff_t cut_off(size_t n, size_t m, double tail) {
   return cut_ways(ways_of_u(n, m), tail);
 }
 
-// By how much wider the test's spread is, by what each side adds to it.
+// Combined factor by which autocorrelation of the two sides widens the test's distribution.
 double widening_of(size_t n_a, double memory_a, size_t n_b, double memory_b) {
   const double share_a = 1 / static_cast<double>(n_a);
   const double share_b = 1 / static_cast<double>(n_b);
@@ -65,7 +65,8 @@ double widening_of(size_t n_a, double memory_a, size_t n_b, double memory_b) {
                    (share_a + share_b));
 }
 
-// `cut` of so many ordered differences, as far from their middle as `widening` says.
+// Moves the index `cut` of `all` ordered differences away from their middle by the factor
+// `widening`.
 std::ptrdiff_t further_out(std::ptrdiff_t cut, size_t all, double widening) {
   if (widening <= 1) return cut;
   const double middle = static_cast<double>(all) / 2;
@@ -73,7 +74,7 @@ std::ptrdiff_t further_out(std::ptrdiff_t cut, size_t all, double widening) {
       std::floor(middle - widening * (middle - static_cast<double>(cut))));
 }
 
-// How many of the ordered Walsh averages of n differences lie outside at each end.
+// The same index for the ordered Walsh averages of n paired differences.
 std::ptrdiff_t cut_off_pairs(size_t n, double tail) {
   if (n > kExactUpTo) {
     const auto count = static_cast<double>(n);
@@ -81,7 +82,7 @@ std::ptrdiff_t cut_off_pairs(size_t n, double tail) {
     const double middle = count * (count + 1) / 4;
     return static_cast<std::ptrdiff_t>(std::floor(middle - normal_above(tail) * spread)) - 1;
   }
-  // Ways in which the positive ranks sum to w, for all w.
+  // Number of sign patterns for each sum w of the positive ranks.
   std::vector<double> ways = {1.0};
   for (size_t rank = 1; rank <= n; ++rank) {
     std::vector<double> next(ways.size() + rank, 0.0);

@@ -11,14 +11,14 @@
 
 namespace assay {
 
-// In how many threads side_by_side() does `count` things, the caller's among them.
+// Number of threads that side_by_side() uses for `count` items, including the caller's.
 inline size_t workers_for(size_t count, unsigned threads) {
   return std::clamp<size_t>(threads, 1, std::max<size_t>(count, 1));
 }
 
 // Calls work(index, worker) once for every index below `count`, in up to `threads` threads. worker:
-// number of the thread; the caller's own is 0. If the system grants fewer threads, those do
-// everything. An exception of work is rethrown here after all have stopped.
+// index of the thread; the caller's is 0. If the system grants fewer threads, those process all
+// items. Rethrows an exception of `work` after all threads have stopped.
 template <typename Work>
 void side_by_side(size_t count, unsigned threads, Work&& work) {
   std::atomic<size_t> next = 0;

@@ -14,7 +14,7 @@ namespace assay {
 namespace {
 
 double gap(double low, double high) { return high - low; }
-// Nanosecond times are near 2^61: their difference is exact only as an integer.
+// Nanosecond times are near 2^61, so subtract as integers to stay exact.
 double gap(int64_t low, int64_t high) {
   return static_cast<double>(static_cast<uint64_t>(high) - static_cast<uint64_t>(low));
 }
@@ -32,10 +32,10 @@ double interpolate(const std::vector<T>& sorted, double q) {
 
 constexpr size_t kExactDegrees = 40;
 
-// No standard fixes the last digits of atan, exp and erfc, and C libraries differ in them; IEEE 754 fixes those of
-// + - * / and sqrt. The next functions have no other operation, so that an interval has the same digits on every machine.
+// The last digits of atan, exp and erfc differ between C libraries; IEEE 754 fixes only + - * / and
+// sqrt. The functions below use only these, so that intervals are identical on every machine.
 
-// atan(x) for x >= 0: half of the angle five times, then the series.
+// atan(x) for x >= 0: halves the angle five times, then uses the series.
 double arc_tangent(double x) {
   double y = x;
   for (int i = 0; i < 5; ++i) y = y / (1 + std::sqrt(1 + y * y));
@@ -48,10 +48,11 @@ double arc_tangent(double x) {
   return 32 * sum;
 }
 
-// Probability of the normal distribution above z >= 0: Laplace's continued fraction for a large z. For a small one it is
-// the series 1/2 - phi(z) (z + z^3/3 + z^5/15 + ...), with terms of one sign.
+// Probability that a standard normal variable exceeds z >= 0: Laplace's continued fraction for
+// large z. For small z, the series 1/2 - phi(z) (z + z^3/3 + z^5/15 + ...), whose terms have one
+// sign.
 double normal_share_above(double z) {
-  // exp(-z^2/2) by its series at 1/1024 of the argument, squared ten times.
+  // exp(-z^2/2): the series at 1/1024 of the argument, then squared ten times.
   const double x = z * z / 2048;
   double term = 1;
   double exponential = 1;
@@ -75,7 +76,7 @@ double normal_share_above(double z) {
   return 0.5 - density * sum;
 }
 
-// Probability of Student's t above t > 0: a finite sum for integer degrees of freedom.
+// Probability that Student's t exceeds t > 0: a finite sum for integer degrees of freedom.
 double share_above(double t, size_t df) {
   const double degrees = static_cast<double>(df);
   const double length = std::sqrt(degrees + t * t);
@@ -105,7 +106,7 @@ double where_falls_to(double tail, Share share) {
   return low;
 }
 
-// The expansion of Fisher and Cornish in 1/df around the normal quantile z.
+// Cornish-Fisher expansion in 1/df around the normal quantile z.
 double student_by_normal(double z, size_t df) {
   const double z2 = z * z;
   const double inverse = 1.0 / static_cast<double>(df);
@@ -116,7 +117,7 @@ double student_by_normal(double z, size_t df) {
   return z + inverse * (g1 + inverse * (g2 + inverse * (g3 + inverse * g4)));
 }
 
-// The quantiles of one tail, worked out once.
+// Cached quantiles for one tail.
 class StudentTail {
  public:
   explicit StudentTail(double tail) : normal_(normal_above(tail)) {

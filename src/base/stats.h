@@ -1,6 +1,6 @@
 #pragma once
 
-// Descriptive statistics with one definition each (docs/metrics.md#statistics).
+// Descriptive statistics, as defined in docs/metrics.md#statistics.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,20 +12,21 @@ namespace assay {
 // Hyndman-Fan type 7). Sorted input; NaN when empty.
 double quantile_sorted(const std::vector<int64_t>& sorted, double q);
 double quantile_sorted(const std::vector<double>& sorted, double q);
-// The smallest value that a share q of the values does not exceed. Not of an empty vector.
+// The smallest value that at least a share q of the values does not exceed. Requires a non-empty
+// vector.
 int64_t nearest_rank(const std::vector<int64_t>& sorted, double q);
-// Its place among `count` sorted values; count > 0.
+// Index of that value among `count` sorted values; count > 0.
 size_t nearest_rank_place(size_t count, double q);
 double median(std::vector<double> values);
-// Rounded to a whole nanosecond; at least one value.
+// Rounded to a whole nanosecond; requires at least one value.
 int64_t median_ns(std::vector<int64_t> values);
-// Durations of what happens again and again. With a heavy tail the mean describes no single one.
+// Durations of a repeated event. With a heavy tail the mean is not typical of any of them.
 struct DurationSpread {
   uint64_t count = 0;
   int64_t mean_ns = 0;
   int64_t median_ns = 0;
   int64_t longest_ns = 0;
-  // Within half of the median, so that "count x mean" describes the durations.
+  // True if the mean is within half of the median, so that "count x mean" describes the durations.
   bool mean_is_typical() const;
 };
 DurationSpread duration_spread(const std::vector<int64_t>& durations_ns);
@@ -42,14 +43,14 @@ struct MeanInterval {
 MeanInterval mean_interval95(const std::vector<double>& values);
 
 // The value that Student's t with `df` degrees of freedom exceeds with probability `tail`; df >= 1,
-// 0 < tail < 0.5. Abramowitz and Stegun, 26.7.3 and 26.7.4; to 1e-5 for df above 40 and tails of
-// 1e-5 or more.
+// 0 < tail < 0.5. Abramowitz and Stegun, 26.7.3 and 26.7.4; accurate to 1e-5 for df above 40 and
+// tails of 1e-5 or more.
 double student_t_above(size_t df, double tail);
-// The same for frequent tails: two-sided and one-sided 95 %.
+// The same for two-sided and one-sided 95 %.
 double student_t95(size_t df);
 double student_t95_one_sided(size_t df);
 
-// The normal quantile that `tail` lies above; 0 < tail < 0.5.
+// The value that a standard normal variable exceeds with probability `tail`; 0 < tail < 0.5.
 double normal_above(double tail);
 
 }  // namespace assay

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kFirstSlots = 1024;
 constexpr size_t kBlockBytes = size_t{64} * 1024;
 
-// 32 of the 64 hash bits: the low ones pick the slot, all of them spare us most string compares.
+// 32 of the 64 hash bits. The low bits select the slot; comparing all of them avoids most string
+// comparisons.
 uint32_t hash_of(std::string_view text) {
   return static_cast<uint32_t>(XXH3_64bits(text.data(), text.size()));
 }
@@ -44,7 +45,8 @@ StringId StringPool::find(std::string_view text) const {
 std::vector<StringId> StringPool::merge(const StringPool& other) {
   std::vector<StringId> ids;
   ids.reserve(other.size());
-  // By index: merging a pool into itself adds nothing, but must not walk a vector that may move.
+  // Iterate by index: when a pool is merged into itself, intern() adds nothing, but iterators would
+  // not be safe.
   for (size_t i = 0; i < other.views_.size(); ++i) ids.push_back(intern(other.views_[i]));
   return ids;
 }
@@ -78,8 +80,8 @@ void StringPool::grow() {
   slots_ = std::move(bigger);
 }
 
-// A copy of `text` that never moves. Long strings get a block of their own, so that one name of
-// several kB does not throw away the rest of the current block.
+// A copy of `text` at a stable address. Long strings get their own block, so that a name of several
+// kB does not waste the rest of the current block.
 std::string_view StringPool::store(std::string_view text) {
   if (text.empty()) return {};
   char* place;

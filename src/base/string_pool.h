@@ -1,8 +1,8 @@
 #pragma once
 
-// Every distinct string once, as a 32-bit id. Kernel and operator names repeat thousands of times;
-// comparing ids is one instruction and classification runs once per name instead of once per row.
-// Not thread-safe: each parser thread owns a pool, merged afterwards in input order.
+// Interns strings as 32-bit ids. Kernel and operator names repeat thousands of times; comparing ids
+// is one instruction, and classification runs once per name instead of once per row. Not
+// thread-safe: each parser thread has its own pool, and the pools are merged in input order.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +20,12 @@ class StringPool {
 
   // Id of `text`, added when new. Id 0 is always the empty string.
   StringId intern(std::string_view text);
-  // Id of `text`, or kNone when it was never interned.
+  // Id of `text`; kNone if it was never interned.
   StringId find(std::string_view text) const;
-  // Valid as long as the pool lives. kNone gives the empty string.
+  // Valid for the lifetime of the pool. kNone gives the empty string.
   std::string_view view(StringId id) const { return id ? views_[id.value] : std::string_view(); }
   size_t size() const { return views_.size(); }
-  // Adds all strings of `other` in its order; result[i] is the id here of other's id i.
+  // Adds all strings of `other` in its order. result[i] is the new id of other's id i.
   std::vector<StringId> merge(const StringPool& other);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tables that are compiled in: tabs between columns, `#` before comments, the first line names the columns.
+// Compiled-in tables: tab-separated columns, `#` comments, column names in the first line.
 
 #include <cstddef>
 #include <string_view>
@@ -8,10 +8,11 @@
 
 namespace assay {
 
-// The cells of each row below the line of names, `columns` of them; missing cells are empty. They point into `text`.
+// The cells of each row after the header, `columns` per row; missing cells are empty. They point
+// into `text`.
 std::vector<std::vector<std::string_view>> tab_rows(std::string_view text, size_t columns);
 
-// The parts of `list` between the character `separator`, without blanks around them; empty parts are left out.
+// The non-empty items of `list`, trimmed.
 std::vector<std::string_view> list_parts(std::string_view list, char separator);
 
 }  // namespace assay

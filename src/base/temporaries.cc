@@ -19,8 +19,8 @@
 namespace assay {
 namespace {
 
-// Memory for the signal handler, which must not move. A process has a handful at a time; files
-// without a slot are removed only by their owner.
+// Fixed memory for the signal handler. A process has few temporaries at a time; those without a
+// slot are removed only by their owner.
 constexpr int kSlots = 64;
 enum SlotState : int { kFree, kBeingSet, kSet };
 struct Slot {
@@ -48,7 +48,7 @@ void free_slot(int slot) {
   if (slot >= 0) slots[static_cast<size_t>(slot)].state.store(kFree);
 }
 
-// ---- in a signal handler: system calls alone ----------------------------------------------------
+// ---- Signal handler: only system calls ----
 
 constexpr int kDeepest = 8;
 
@@ -70,7 +70,7 @@ void remove_at(int folder, const char* name, int depth) {
 
 void remove_all_and_end(int number) {
   const int before = errno;
-  // A forked child that has not yet started its program is not an owner.
+  // A forked child that has not called exec does not own the files.
   if (owner.load() == ::getpid()) {
     for (Slot& slot : slots) {
       if (slot.state.load() == kSet) remove_at(AT_FDCWD, slot.path, 0);
@@ -81,14 +81,14 @@ void remove_all_and_end(int number) {
   ::raise(number);
 }
 
-// ---- names --------------------------------------------------------------------------------------
+// ---- Names ----
 
 Error cannot_write(const std::string& target, int code) {
   return {ErrorCode::kIo, std::string("cannot write: ") + std::strerror(code), target, -1};
 }
 
-// "NAME.tmp-PID", and "NAME.tmp-PID-2" where that is taken. Of long names the beginning, so that
-// every name that the file system takes can be written.
+// "NAME.tmp-PID", or "NAME.tmp-PID-2" if that exists. Long names are truncated so that every valid
+// target name works.
 std::string temporary_name(const std::string& target, int attempt) {
   constexpr size_t kLongest = 220;
   std::string name = file_name(target);
@@ -133,7 +133,7 @@ Result<Temporary> temporary_beside(const std::string& target, int& descriptor) {
                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kAsUmaskSays);
     if (descriptor >= 0) return temporary;
     const int code = errno;
-    temporary.keep();  // somebody else's, or none
+    temporary.keep();  // it belongs to another process, or was not created
     if (code != EEXIST) return cannot_write(target, code);
   }
   return cannot_write(target, EEXIST);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Files and folders that have a temporary name until they are whole, and those that are only needed
-// for a while. They are removed when their owner goes, and also where a signal ends the process.
+// Temporary files and folders, either until they are complete or for a short use. They are removed
+// when their owner is destroyed, and also when a signal ends the process.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// Removes what lies at a path when it goes, unless it was kept.
+// Removes its file or folder on destruction, unless keep() was called.
 class Temporary {
  public:
   Temporary() = default;
@@ -19,7 +19,7 @@ class Temporary {
   ~Temporary() { remove(); }
 
   const std::string& path() const { return path_; }
-  // It has become what it was to be, under another name.
+  // Call it after the rename to the final name: the destructor then removes nothing.
   void keep();
   void remove();
 
@@ -29,16 +29,17 @@ class Temporary {
 };
 
 // A new empty file in the folder of `target`, accessible only to this user. Its name is unique even
-// if another process writes the same target. Errors name the target.
+// if another process writes the same target. `descriptor` is open for writing. Errors name the
+// target.
 Result<Temporary> temporary_beside(const std::string& target, int& descriptor);
-// A new empty folder in the folder of `target`; creates the folders above it.
+// A new empty folder in the folder of `target`. Creates missing parents.
 Result<Temporary> temporary_folder_beside(const std::string& target);
-// A new empty folder where the system keeps temporary ones ($TMPDIR, else /tmp).
+// A new empty folder in the system's temporary folder ($TMPDIR, else /tmp).
 Result<Temporary> temporary_folder(const std::string& prefix);
 
 // After this call, SIGINT, SIGTERM and SIGHUP remove temporary files before they end the process as
-// they would otherwise. For programs only; a library leaves signals alone. Ignored signals stay
-// ignored.
+// usual. Ignored signals stay ignored. For programs only; a library must not install signal
+// handlers.
 void remove_temporaries_on_signals();
 
 }  // namespace assay

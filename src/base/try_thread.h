@@ -6,8 +6,8 @@
 
 namespace assay {
 
-// A thread that does `work`; none where the system grants no more of them (a container's limit on
-// processes, no room for a stack). The caller then does without, or does the work itself.
+// Starts a thread that runs `work`; nullopt if the system grants no more threads (a container's
+// process limit, no memory for a stack). The caller then does the work itself or skips it.
 std::optional<std::thread> try_thread(std::function<void()> work);
 
 }  // namespace assay

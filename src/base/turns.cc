@@ -11,10 +11,12 @@ namespace {
 constexpr size_t kLeastTurns = 20;
 constexpr size_t kTurnsPerPiece = 100;
 constexpr double kLeastShare = 0.3;
-constexpr double kTellsMore = 1.08;  // in share, places that are not the same ones split
-constexpr double kMostMedians = 2;   // that one value may be apart
+constexpr double kTellsMore = 1.08;  // ratio of shares by which the larger number of positions must
+                                     // be better
+constexpr double kMostMedians = 2;   // limit of a deviation, in medians of the absolute deviations
 
-// Each value less the mean of the `count` around it: what all of them do at once is taken away.
+// Subtracts from each value the mean of the `count` around it, to remove changes common to all
+// sources.
 std::vector<double> apart_from_turn(const std::vector<double>& values, size_t count) {
   const size_t before = count / 2;
   std::vector<double> sums{0};
@@ -27,8 +29,8 @@ std::vector<double> apart_from_turn(const std::vector<double>& values, size_t co
   return apart;
 }
 
-// Steps that all take at once last a turn and would hide what lasts: no value is further apart than
-// twice what half of them are.
+// Clips deviations to twice their median: a step common to all sources spreads over one turn and
+// would mask the persistent differences.
 void bound(std::vector<double>& apart) {
   if (apart.empty()) return;
   std::vector<double> sizes;
@@ -38,7 +40,7 @@ void bound(std::vector<double>& apart) {
   for (double& one : apart) one = std::clamp(one, -most, most);
 }
 
-// Squares around the mean: all of them, and those between the places of a turn.
+// Sums of squares around the mean: total, and between positions.
 struct Squares {
   double all = 0;
   double between = 0;
@@ -59,8 +61,8 @@ Squares squares_of(const double* begin, size_t count, size_t turns) {
   return squares;
 }
 
-// Share of the variance between the `places` of each turn of `count`, a multiple of them, over the
-// whole and over all chunks but the worst quarter.
+// Share of the variance between the `places` positions (`count` is a multiple of them): the minimum
+// of the overall share and the share of the chunk at the lowest quartile.
 double share_between(const std::vector<double>& values, size_t count, size_t places) {
   std::vector<double> apart = apart_from_turn(values, count);
   bound(apart);
@@ -83,7 +85,7 @@ bool enough(const std::vector<double>& values, size_t count) {
   return values.size() >= kLeastTurns * count;
 }
 
-// The smallest part of a count with the same result.
+// The smallest divisor of `count` that explains the variance as well.
 size_t fewest(const std::vector<double>& values, size_t count) {
   const double share = share_between(values, count, count);
   for (size_t fewer = 2; fewer < count; ++fewer) {
@@ -93,7 +95,7 @@ size_t fewest(const std::vector<double>& values, size_t count) {
   return count;
 }
 
-// Two, three, ... times as many, if that many positions explain more.
+// The multiple of `count`, up to `most`, whose positions explain clearly more; else `count`.
 size_t told_by_more(const std::vector<double>& values, size_t count, size_t most) {
   for (size_t more = 2 * count; more <= most && enough(values, more); more += count) {
     const double share = share_between(values, more, more);

@@ -11,7 +11,7 @@ CodePoint decode_utf8(std::string_view text, size_t offset) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(offset);
   if (lead < 0x80) return {lead, 1};
-  // The second byte's range excludes overlong forms, surrogates and values beyond U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates and values above U+10FFFF.
   size_t length = 0;
   unsigned char low = 0x80;
   unsigned char high = 0xBF;

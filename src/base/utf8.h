@@ -1,6 +1,6 @@
 #pragma once
 
-// UTF-8, code point by code point.
+// UTF-8 decoding and encoding by code point.
 
 #include <cstddef>
 #include <string>
@@ -10,11 +10,11 @@ namespace assay {
 
 struct CodePoint {
   char32_t value = 0;
-  size_t bytes = 0;  // bytes it took; at least 1
+  size_t bytes = 0;  // encoded length; at least 1
 };
 
-// The code point that starts at offset, which must be inside text. Bytes that are not UTF-8
-// (overlong, surrogate, cut short, out of range) come out as U+FFFD, one per maximal invalid part.
+// The code point at `offset`, which must be inside text. Invalid UTF-8 (overlong, surrogate,
+// truncated, out of range) becomes U+FFFD, one per maximal invalid part.
 CodePoint decode_utf8(std::string_view text, size_t offset);
 void append_utf8(char32_t value, std::string& out);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A number, a text or a list with the unit that a reader sees it in.
+// A number, a text or a list, and its display unit.
 
 #include <concepts>
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace assay {
 
 // Unit of a number. Stored with the column or the item, never per cell.
 enum class Unit : uint8_t {
-  kNone,         // a number as it is: ids, batch sizes, chain lengths
+  kNone,         // dimensionless: ids, batch sizes, chain lengths
   kText,         // strings
-  kState,        // what a device does or why it is idle: a key in the data, read as its word
+  kState,        // device state or cause of idle time: a key in the data, shown as text
   kNanoseconds,  // shown in ns, us, ms or s
   kCount,        // shown with thousands separators
   kShare,        // 0..1 in the data, shown in %
@@ -30,9 +30,10 @@ enum class Unit : uint8_t {
   kJoules,
 };
 
-// One cell: missing, bool, integer, double, string, or a list of strings. Missing and non-finite
-// doubles are null in JSON, "-" on screen and empty in CSV. Strings may be hostile, so every writer
-// cleans them. A string in a numeric column is allowed ("refused") and shown unchanged.
+// One cell: missing, a bool, a number, a string, or a list of strings. Missing values and
+// non-finite doubles are null in JSON, "-" on screen and empty in CSV. Strings may be hostile, so
+// every writer sanitizes them. A string in a numeric column is allowed ("refused") and shown
+// unchanged.
 class Value {
  public:
   using List = std::vector<std::string>;
@@ -40,7 +41,7 @@ class Value {
 
   Value() = default;
   Value(std::same_as<bool> auto value) : storage_(value) {}
-  // Unsigned values beyond int64_t saturate: no count of ours gets there.
+  // Unsigned values beyond int64_t saturate; no count reaches that in practice.
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   Value(T value)
@@ -58,13 +59,13 @@ class Value {
   }
 
   const Storage& storage() const { return storage_; }
-  // The alternative T, or nullptr when the value is something else.
+  // Pointer to the alternative T; nullptr if the value holds another type.
   template <typename T>
   const T* get() const {
     return std::get_if<T>(&storage_);
   }
   bool missing() const { return std::holds_alternative<std::monostate>(storage_); }
-  // The value as double when it is a finite number.
+  // The value as a double; nullopt unless it is a finite number.
   std::optional<double> number() const;
 
   friend bool operator==(const Value&, const Value&) = default;

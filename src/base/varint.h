@@ -1,8 +1,8 @@
 #pragma once
 
-// Numbers and texts as bytes: LEB128 for unsigned numbers, after zigzag for signed ones; texts
-// follow their length. Input may be hostile: a reader never leaves its bytes, and reports once that
-// something did not fit.
+// Binary encoding of numbers and texts: LEB128 for unsigned numbers, zigzag LEB128 for signed ones;
+// texts are preceded by their length. Input may be hostile: the reader never reads past the end,
+// and ok() stays false after the first invalid value.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +23,8 @@ inline void append_varint(uint64_t value, std::string& out) {
   out.push_back(static_cast<char>(value));
 }
 
-// Takes the number from the front of `rest`. False where the bytes end or hold no number of 64
-// bits: `rest` then is cut at some place.
+// Removes a number from the front of `rest`. False if the bytes end early or the number exceeds 64
+// bits; `rest` is then unspecified.
 inline bool take_varint(std::string_view& rest, uint64_t& value) {
   value = 0;
   for (unsigned shift = 0; shift < 64 && !rest.empty(); shift += 7) {
@@ -57,7 +57,7 @@ class VarintReader {
  public:
   explicit VarintReader(std::string_view bytes) : rest_(bytes) {}
 
-  // 0 where the bytes end or no number of 64 bits begins; ok() then is false for good.
+  // 0 if the bytes end or the number exceeds 64 bits; ok() stays false then.
   uint64_t next() {
     uint64_t value = 0;
     return take_varint(rest_, value) ? value : fail();
@@ -73,7 +73,7 @@ class VarintReader {
     return bytes;
   }
   std::string_view next_text() { return next_bytes(next()); }
-  // A count of things that take `least` bytes each: never more than the bytes could hold.
+  // A count of items of at least `least` bytes each. Fails if the remaining bytes cannot hold them.
   size_t next_count(size_t least = 1) {
     const uint64_t count = next();
     if (count > rest_.size() / least) return fail();

@@ -61,7 +61,7 @@ void add_arrival(const Meeting& meeting, LevelPhase phase, const std::vector<int
   const int64_t last_ns = sorted.back();
   const int64_t second_ns = sorted[sorted.size() - 2];
   const int64_t middle_ns = middle_of(sorted);
-  // If several arrive last together, none has a margin.
+  // If several arrive last at the same time, none of them has a margin.
   for (size_t v = 0; v < starts.size(); ++v) {
     const int64_t number = gpu[meeting.visits[v].rank];
     ArrivalSums& sums = arrivals[{number, phase, by_kind ? meeting.group.kind : ""}];
@@ -120,7 +120,7 @@ void align_ranks(const std::vector<RankLevels>& ranks,
   for (const Meeting* meeting : aligned) {
     for (const Visit& visit : meeting->visits) ++visits[visit.rank];
   }
-  // Collectives are matched per rank; the first device of a rank represents it.
+  // Collectives are matched per rank; the rank's first device represents it.
   std::vector<int64_t> gpu(ranks.size(), 0);
   for (size_t r = 0; r < ranks.size(); ++r) {
     if (gpu_of[r].empty()) continue;

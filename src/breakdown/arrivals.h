@@ -1,6 +1,6 @@
 #pragma once
 
-// Aligns clocks on collectives, and finds the last rank to arrive at each.
+// Aligns the ranks' clocks on collectives, and finds the last rank to arrive at each.
 
 #include <cstdint>
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace assay {
 
-// Fills alignment and arrivals of `job`. gpu_of[r]: device -> number of the job, of rank r.
-// Matching and clocks: flow/meetings.h.
+// Sets alignment, arrivals and arrivals_by_kind of `job`. gpu_of[r] maps device indices of rank r
+// to GPU numbers of the job. Matching and clock model: flow/meetings.h.
 void align_ranks(const std::vector<RankLevels>& ranks,
                  const std::vector<std::map<int64_t, int64_t>>& gpu_of, JobLevels& job);
 

@@ -99,7 +99,7 @@ void sum_kernels(const Trace& trace, BreakdownReport& report) {
   for (const KernelLevel& row : report.rows) {
     by_name[{row.phase, stack_of(report.stacks, row.layer), row.op, row.kernel}].add(row);
   }
-  // Kernels that read alike to the reader are one.
+  // Merge kernels whose displayed names are equal.
   std::unordered_map<uint32_t, std::string> words;
   std::map<std::tuple<LevelPhase, int32_t, uint32_t, std::string>, LevelSums> by_words;
   for (const auto& [key, sums] : by_name) {
@@ -114,9 +114,9 @@ void sum_kernels(const Trace& trace, BreakdownReport& report) {
   }
 }
 
-// The frontier of a GPU is the latest end of a compute kernel so far. A kernel advances it by its
-// bubble plus the part of its duration beyond it. These advances add up to the span for any
-// overlap.
+// The frontier of a GPU is the latest end of a compute kernel so far. Each kernel advances it by
+// its bubble plus the part of its duration beyond the frontier. The sum of these advances is the
+// span, whatever the overlap.
 void sum_spans(BreakdownReport& report, const std::vector<std::optional<int64_t>>& tokens) {
   std::map<std::pair<int64_t, int32_t>, LevelSpan> spans;
   std::map<std::pair<int64_t, int32_t>, std::vector<Interval>> comm;
@@ -164,7 +164,8 @@ void sum_spans(BreakdownReport& report, const std::vector<std::optional<int64_t>
   }
 }
 
-// A run of copies and one kernel spans that kernel: what ran beyond must not go unsaid.
+// Compute kernels may span only a part of the run; measures the collectives and copies outside
+// their span.
 void measure_outside(const BreakdownReport& report, GpuExtent& extent) {
   std::vector<Interval> comm;
   std::vector<Interval> copies;

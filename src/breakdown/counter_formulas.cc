@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// The text of data/counter_formulas.ini, made into a .cc file by CMake.
+// Content of data/counter_formulas.ini, converted to a .cc file by CMake.
 extern const char* const kBuiltInCounterFormulas;
 
 namespace {
@@ -32,7 +32,7 @@ bool is_name(std::string_view name) {
   });
 }
 
-// Constants of the device and of the run; they are not counters.
+// True for constants of the device and the run, which are not counters.
 bool is_constant(std::string_view name) {
   return name == "compute_units" || name == "matrix_units_per_cu" || name == "xcds" ||
          name == "duration_s";
@@ -62,7 +62,7 @@ CounterFormulas::Quantity& CounterFormulas::open(std::string_view name) {
 
 Status CounterFormulas::add(std::string_view text, const std::string& file) {
   Quantity* quantity = nullptr;
-  size_t own = 0;  // formulas of this file in the section: they stand first
+  size_t own = 0;  // number of this file's formulas in the section, which precede the others
   std::string source = file;
   std::vector<std::string> optional;
   SettingLines lines(text);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Quantities derived from counters, by formulas kept as data (data/counter_formulas.ini,
+// Quantities derived from hardware counters. The formulas are data (data/counter_formulas.ini,
 // docs/formats/counter_formulas.md).
 
 #include <map>
@@ -15,20 +15,20 @@ namespace assay {
 
 using NamedValues = std::map<std::string, double, std::less<>>;
 
-// A quantity of one set of counters.
+// A quantity derived from one set of counters.
 struct DerivedValue {
   std::string quantity = {};
   std::string unit = {};
   double value = 0;
-  std::string formula = {};  // the one used
+  std::string formula = {};  // the formula used
   std::string source = {};
   std::vector<std::string> assumed_zero = {};  // optional counters that were not measured
 };
 
-// A quantity that could not be derived, and what its formulas would need.
+// A quantity that could not be derived, and the inputs that its formulas lack.
 struct MissingQuantity {
   std::string quantity = {};
-  std::vector<std::string> needs = {};  // per formula: the names that were not there
+  std::vector<std::string> needs = {};  // missing names, per formula
 };
 
 struct Derived {
@@ -41,13 +41,13 @@ struct Derived {
 class CounterFormulas {
  public:
   static Result<CounterFormulas> built_in();
-  // Adds quantities and formulas of a file; its formulas come before those that are there. Errors
-  // name the line.
+  // Adds quantities and formulas of a file; its formulas take precedence over existing ones. Errors
+  // contain the line number.
   Status add(std::string_view text, const std::string& file);
 
-  // values: counters, and the constants of the device. Missing and NaN values are the same.
+  // values: counters and device constants. NaN counts as missing.
   Derived derive(const NamedValues& values) const;
-  // Names of every counter that some formula uses, sorted.
+  // Names of all counters used by any formula, sorted.
   std::vector<std::string> counters() const;
 
  private:

@@ -22,7 +22,7 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // ---- sequences ----------------------------------------------------------------------------------
 
-// A kernel of either side, as the alignment sees it.
+// A kernel on either side of the alignment.
 struct Item {
   uint32_t row = 0;  // of BreakdownReport::rows or CounterPass::dispatches
   uint32_t plain = 0;
@@ -33,7 +33,7 @@ struct Item {
 };
 using Sequence = std::vector<Item>;
 
-// Kernel names as numbers, each text looked at once.
+// Numbers kernel names; each distinct name is parsed once.
 class NameBook {
  public:
   void fill(std::string_view name, Item& item) {
@@ -94,7 +94,7 @@ struct Match {
   std::vector<std::pair<uint32_t, uint32_t>> rows;  // of the trace, of the pass
   uint64_t trace_kernels = 0;
   uint64_t pass_kernels = 0;
-  uint64_t bound = 0;  // matches at most, where the search was given up
+  uint64_t bound = 0;  // upper bound of the matches, if the search was stopped
   bool at_most = false;
 
   double rate() const {
@@ -112,8 +112,8 @@ struct Match {
 };
 
 Match align(const Sequence& trace, const Sequence& pass, Comparison how) {
-  // Beyond a fifth of the longer one the rate is below 90 %. Small sequences are searched to the
-  // end, so that the error can contain the rate.
+  // If more than a fifth of the longer sequence differs, the match rate is below 90 %. Small
+  // sequences are always searched completely, so that the error can state the rate.
   constexpr size_t kSearchedFully = 4000;
   Tokens tokens(how);
   const std::vector<uint32_t> a = tokens.of(trace);
@@ -133,8 +133,8 @@ Match align(const Sequence& trace, const Sequence& pass, Comparison how) {
   return match;
 }
 
-// Threads of both sides by how much they launch, so that the first of one meets the first of the
-// other.
+// Splits both sides by launching thread, sorted by number of launches, so that corresponding
+// threads are at the same index.
 std::vector<Sequence> by_lane(const Sequence& items) {
   std::map<int64_t, Sequence> lanes;
   for (const Item& item : items) lanes[item.lane].push_back(item);
@@ -168,7 +168,7 @@ std::vector<size_t> places_of(const std::vector<uint32_t>& gram,
 }
 
 // Starts of iterations in the counter run: all positions that match the beginning of the trace's
-// iterations, for the shortest beginning that occurs once in each of them.
+// iterations, using the shortest beginning that occurs exactly once in each of them.
 std::vector<size_t> iteration_starts(const std::vector<Sequence>& trace, const Sequence& pass,
                                      Comparison how) {
   constexpr size_t kLongest = 64;
@@ -188,7 +188,7 @@ std::vector<size_t> iteration_starts(const std::vector<Sequence>& trace, const S
   return {};
 }
 
-// Iterations named by ranges of the counter run; empty when it does not name all of them.
+// Iterations by named ranges of the counter run; empty unless all names exist.
 std::vector<Sequence> marked_iterations(const std::vector<std::string>& names,
                                         const CounterPass& pass, const Sequence& items) {
   std::vector<std::pair<int64_t, int64_t>> spans;
@@ -217,8 +217,8 @@ Sequence joined(const std::vector<Sequence>& parts) {
   return all;
 }
 
-// The last iterations of the counter run, as many as the trace has: a run that was traced after
-// its warm-up has its counterpart at the end.
+// The last iterations of the counter run, as many as the trace has: a trace recorded after warm-up
+// corresponds to the end of the run.
 std::vector<Sequence> last_iterations(const std::vector<Sequence>& trace, const Sequence& pass,
                                       Comparison how) {
   const std::vector<size_t> starts = iteration_starts(trace, pass, how);
@@ -262,7 +262,7 @@ Match align_all(const std::vector<Sequence>& trace, const std::vector<Sequence>&
 
 Attempt attempt(const Side& side, const Sequence& pass, const CounterPass& run, Comparison how,
                 const CounterOptions& options) {
-  // Further iterations make a run longer; a tenth more is noise.
+  // A counter run with additional iterations is longer by more than 10 %.
   const Sequence whole = joined(side.iterations);
   Attempt best;
   std::vector<std::vector<Sequence>> cuts;
@@ -296,7 +296,7 @@ Attempt attempt(const Side& side, const Sequence& pass, const CounterPass& run, 
   return best;
 }
 
-// Removes kernels from the trace's side that the counter run never has by name.
+// Removes kernels from the trace's side whose names the counter run lacks. Returns their number.
 uint64_t keep_common(Side& side, const Sequence& pass) {
   std::set<uint32_t> known;
   for (const Item& item : pass) known.insert(item.base);
@@ -393,12 +393,12 @@ Item Joining::item_of(uint32_t row) {
   return item;
 }
 
-// Compute kernels per GPU and iteration, in the order in which the host launched them.
+// Lists compute kernels per GPU and iteration, in launch order.
 void Joining::list_gpus() {
   std::map<std::pair<int64_t, int32_t>, std::vector<uint32_t>> groups;
   for (size_t row = 0; row < report_.rows.size(); ++row) {
     const KernelLevel& level = report_.rows[row];
-    // A profiler may list HIP's own copies as kernels, and a counter run does.
+    // A profiler may list HIP's copies as kernels, as counter runs do.
     const bool kernel = kind_of_hip_kernel(trace_.text(level.kernel)) == ActivityKind::kKernel;
     if (level.compute && kernel && level.window >= 0)
       groups[{level.gpu, level.window}].push_back(static_cast<uint32_t>(row));
@@ -438,7 +438,7 @@ Error pass_error(const CounterPass& pass, std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), pass.source, -1};
 }
 
-// The device of the counter run that is this GPU of the trace.
+// Device of the counter run that corresponds to this GPU of the trace.
 Result<int64_t> Joining::device_for(const CounterPass& pass, int64_t gpu,
                                     const std::vector<int64_t>& devices) const {
   for (const CounterDevice& device : pass.devices) {
@@ -514,7 +514,7 @@ std::vector<bool> Joining::compute_kernels(const CounterPass& pass) const {
       options_.kernels != nullptr ? *options_.kernels : *KernelBook::built_in();
   std::vector<bool> computes;
   for (const std::string& name : pass.kernels) {
-    // HIP's own copies are copies in a trace.
+    // HIP's copy kernels appear as copies in a trace.
     const bool kernel = kind_of_hip_kernel(name) == ActivityKind::kKernel;
     computes.push_back(kernel && is_compute(book.classify(name)));
   }
@@ -588,7 +588,7 @@ double Joining::weight_of(size_t row) const {
   return static_cast<double>(report_.rows[row].dur_ns());
 }
 
-// FLOP of an operator's call go to the longest kernel that it launched.
+// Assigns the FLOP of an operator's call to the longest kernel that it launched.
 void Joining::flops(std::vector<double>& flop_of_row) const {
   std::vector<double> flop(trace_.ops.size(), kMissing);
   for (size_t i = 0; i < trace_.op_inputs.size(); ++i) {
@@ -705,7 +705,7 @@ bool is_ratio_counter(std::string_view name) {
        {".pct", ".ratio", ".avg", ".max_rate", "_pct", ".per_second", ".per_cycle_"}) {
     if (name.find(part) != std::string_view::npos) return true;
   }
-  // Of rocprofv3: derived metrics that are shares or averages by their names.
+  // rocprofv3's derived metrics whose names denote shares or averages.
   for (const std::string_view ending : {"Percent", "Util", "Utilization", "Busy", "Stalled", "Hit",
                                         "BankConflict", "PerWave", "Occupancy"}) {
     if (name.ends_with(ending)) return true;

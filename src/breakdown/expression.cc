@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kNameChars =
     "0123456789_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-// muParser by its face for C, opened when a formula is first read: it brings OpenMP along.
+// muParser's C interface, loaded at the first formula because it depends on OpenMP.
 struct Library {
   decltype(&::mupCreate) create;
   decltype(&::mupRelease) release;
@@ -24,7 +24,7 @@ struct Library {
   decltype(&::mupGetExprVar) used_at;
   decltype(&::mupDefineVar) define;
   decltype(&::mupEval) evaluate;
-  decltype(&::mupError) failed;  // since it was last asked
+  decltype(&::mupError) failed;  // true after an error; reading it resets it
   decltype(&::mupGetErrorMsg) message;
 };
 
@@ -104,7 +104,7 @@ Result<Expression> Expression::parse(const std::string& text) {
 }
 
 double Expression::evaluate(const std::vector<double>& values) const {
-  // The parser holds addresses of these cells: they stay where they are.
+  // The parser stores the addresses of these values, so they must not move.
   for (size_t i = 0; i < parser_->values.size(); ++i) {
     parser_->values[i] = i < values.size() ? values[i] : std::numeric_limits<double>::quiet_NaN();
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// An arithmetic expression over named values. This is the only place that knows muParser.
+// An arithmetic expression over named values. The only user of muParser.
 
 #include <memory>
 #include <string>
@@ -12,8 +12,7 @@ namespace assay {
 
 class Expression {
  public:
-  // Names are letters, digits, '_' and '.', as in names of counters. Fails on an invalid
-  // expression.
+  // Names consist of letters, digits, '_' and '.', like counter names. Fails on invalid syntax.
   static Result<Expression> parse(const std::string& text);
   Expression(Expression&&) noexcept;
   Expression& operator=(Expression&&) noexcept;
@@ -21,7 +20,7 @@ class Expression {
 
   const std::string& text() const { return text_; }
   const std::vector<std::string>& names() const { return names_; }  // sorted
-  // values: one per name. NaN where the arithmetic fails.
+  // values: one per entry of names(). NaN if the result is undefined.
   double evaluate(const std::vector<double>& values) const;
 
  private:

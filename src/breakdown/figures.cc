@@ -24,8 +24,8 @@ double median_or_nan(std::vector<double> values) {
   return values.empty() ? kNan : median(std::move(values));
 }
 
-// Executions: compute cells with the types of an operation's kernels put together. An operation has
-// the type in which it spends most of its time.
+// Merges the compute cells of one execution that differ only in type. An operation has the type in
+// which it spends most of its time.
 std::vector<LevelCell> executions_of(const std::vector<LevelCell>& cells) {
   std::map<std::pair<LevelPhase, uint32_t>, std::map<OpType, int64_t>> times;
   for (const LevelCell& cell : cells) {
@@ -39,7 +39,7 @@ std::vector<LevelCell> executions_of(const std::vector<LevelCell>& cells) {
         std::max_element(types.begin(), types.end(), [](const auto& a, const auto& b) {
           return a.second < b.second;
         })->first;
-    // Cells are in order of all their keys, the type last.
+    // Cells are sorted by all their keys, the type last.
     const auto same = [&cell](const LevelCell& other) {
       return std::tie(other.gpu, other.iter, other.phase, other.layer, other.op) ==
              std::tie(cell.gpu, cell.iter, cell.phase, cell.layer, cell.op);
@@ -54,7 +54,7 @@ std::vector<LevelCell> executions_of(const std::vector<LevelCell>& cells) {
   return executions;
 }
 
-// Conditions on GPU and iteration, which hold for spans as well.
+// Applies only the conditions on GPU and iteration, which are also valid for spans.
 bool in_scope(int64_t gpu, int32_t iter, const std::vector<LevelCondition>& where) {
   std::vector<LevelCondition> some;
   for (const LevelCondition& one : where) {
@@ -74,7 +74,7 @@ std::vector<LevelCell> cells_of(const JobLevels& job, const std::vector<LevelCon
   return cells;
 }
 
-// Sums by iteration become means over GPUs, in the order of the figures' iterations.
+// Converts sums per iteration to means over GPUs, in the order of the figures' iterations.
 FigureSeries series_of(const std::map<int32_t, double>& sums, const ConfigFigures& figures) {
   FigureSeries series;
   for (const int32_t iter : figures.iterations) {
@@ -85,7 +85,7 @@ FigureSeries series_of(const std::map<int32_t, double>& sums, const ConfigFigure
   return series;
 }
 
-// The same of what a map by GPU and iteration has.
+// The same for values keyed by GPU and iteration.
 template <typename Values, typename Pick>
 FigureSeries series_over(const Values& samples, const ConfigFigures& figures, const Pick& pick) {
   std::map<int32_t, double> sums;
@@ -93,7 +93,7 @@ FigureSeries series_over(const Values& samples, const ConfigFigures& figures, co
   return series_of(sums, figures);
 }
 
-// The parts of an iteration's gaps. cells: those in the optimizer.
+// Fills the gaps of each iteration. cells: those in the optimizer.
 void add_gaps(const JobLevels& job, const FigureOptions& options,
               const std::vector<LevelCell>& cells, ConfigFigures& figures) {
   std::map<int32_t, LevelSums> compute;
@@ -138,7 +138,7 @@ void add_spans(const JobLevels& job, const FigureOptions& options, ConfigFigures
   for (const JobIteration& iteration : job.iterations) {
     const auto found = longest.find(iteration.iter);
     if (found == longest.end()) continue;
-    // All GPUs take part in the throughput of the job, whichever are looked at.
+    // All GPUs contribute to the job's throughput, regardless of the filter.
     const auto given =
         options.tokens_per_iteration ? options.tokens_per_iteration : iteration.tokens;
     if (!given || iteration.longest_span_ns <= 0) continue;
@@ -182,13 +182,13 @@ void add_parts(const std::vector<LevelCell>& cells, ConfigFigures& figures) {
   }
 }
 
-// The executions of one operation: cells with one GPU, iteration and layer each.
+// The executions of one operation: one cell per GPU, iteration and layer.
 struct Executions {
   std::map<Sample, double> per_sample;  // duration
   std::vector<double> overlap;
   std::vector<double> dur;
   LevelSums sums;
-  std::map<int64_t, std::pair<uint64_t, LevelSums>> gpus;  // executions, and their sums
+  std::map<int64_t, std::pair<uint64_t, LevelSums>> gpus;  // number of executions and their sums
 };
 
 FigureOp op_of(const FigureOpName& name, const Executions& found) {
@@ -272,7 +272,7 @@ bool same_curve(const FigureExecution& a, const FigureExecution& b) {
   return a.gpu == b.gpu && a.name == b.name;
 }
 
-// For one operation on one GPU, by duration.
+// Fills relative and cumulative for one operation on one GPU; executions are sorted by duration.
 void normalise(FigureExecution* begin, FigureExecution* end) {
   double total = 0;
   for (const FigureExecution* one = begin; one != end; ++one) total += one->overlap_ratio;
@@ -338,7 +338,7 @@ double correlation(const std::vector<double>& x, const std::vector<double>& y) {
     yy += (y[i] - mean_y) * (y[i] - mean_y);
     xy += (x[i] - mean_x) * (y[i] - mean_y);
   }
-  // Rounding in the means leaves a constant a variance of the order of its last bits.
+  // Rounding of the mean gives a constant a tiny nonzero variance.
   const double least = 1e-24 * n;
   const bool constant = xx <= least * mean_x * mean_x || yy <= least * mean_y * mean_y;
   return constant ? kNan : xy / std::sqrt(xx * yy);

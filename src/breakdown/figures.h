@@ -1,11 +1,10 @@
 #pragma once
 
 // The figures of Chopper's evaluation (arXiv 2512.08242, Figures 4 to 9 and 11) for any set of
-// configurations. Each configuration is reduced to the content of its figures before the next is
-// read.
+// configurations. Each configuration is reduced to its figures before the next one is read.
 //
-// A sample is one GPU in one iteration, and an execution is one operation of one layer in such a
-// sample, unless noted. Only compute kernels inside iterations count.
+// Unless noted, a sample is one GPU in one iteration, and an execution is one operation of one
+// layer in a sample. Only compute kernels inside iterations count.
 
 #include <cstdint>
 #include <limits>
@@ -28,24 +27,24 @@ struct FigureBox {
   double p75 = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
 };
-FigureBox figure_box(std::vector<double> samples);  // those that are not finite are left out
+FigureBox figure_box(std::vector<double> samples);  // ignores values that are not finite
 
-// Pearson's correlation; NaN when either is constant or there are fewer than two pairs.
+// Pearson correlation; NaN if either is constant or there are fewer than two pairs.
 double correlation(const std::vector<double>& x, const std::vector<double>& y);
 
-// One value per iteration of ConfigFigures::iterations, the mean over its GPUs: what comparisons
-// and their intervals are made of, since GPUs of one iteration wait for each other.
+// One value per iteration of ConfigFigures::iterations, the mean over GPUs. Comparisons and their
+// intervals use these, because GPUs of one iteration wait for each other.
 using FigureSeries = std::vector<double>;
 
-// Figure 4, all but the top: a phase, or the operations of one type in it. Medians over samples.
+// Figure 4 except its top: a phase, or the operations of one type in it. Medians over samples.
 struct FigurePart {
   LevelPhase phase = LevelPhase::kNone;
-  std::optional<OpType> op_type;  // nothing: the whole phase
+  std::optional<OpType> op_type;  // nullopt: the whole phase
   uint64_t samples = 0;
   double dur_ns = 0;
   double launch_ns = 0;
   double comm_wait_ns = 0;
-  FigureSeries dur_each = {};  // in ns; 0 where an iteration has none of it
+  FigureSeries dur_each = {};  // in ns; 0 if the iteration has none
   FigureSeries launch_each = {};
   FigureSeries comm_wait_each = {};
 };
@@ -62,17 +61,17 @@ struct FigureOpName {
 struct FigureOpGpu {
   int64_t gpu = 0;
   uint64_t executions = 0;
-  double overlap_ratio = 0;  // of their kernels together
-  double dur_ns = 0;         // mean over executions, bubbles inside included
+  double overlap_ratio = 0;  // over all their kernels
+  double dur_ns = 0;         // mean over executions, including the bubbles inside
 };
 
 // Figures 5, 7 (the correlation) and 11.
 struct FigureOp {
   FigureOpName name;
-  FigureBox dur_ns;  // bubbles inside it included, summed over layers
+  FigureBox dur_ns;  // per sample: summed over layers, including the bubbles inside
   uint64_t executions = 0;
-  double overlap_ratio = 0;  // of all its kernels: time overlapped with a collective / duration
-  double correlation = 0;    // of overlap ratio and duration, over executions
+  double overlap_ratio = 0;  // over all its kernels: time overlapped with a collective / duration
+  double correlation = 0;    // between overlap ratio and duration, over executions
   double prep_ns = 0;        // mean over executions
   double call_ns = 0;
   FigureSeries dur_each = {};
@@ -87,11 +86,11 @@ struct FigureComm {
   FigureSeries dur_each = {};
 };
 
-// An iteration's time between compute kernels, mean over GPUs.
+// Time between compute kernels in one iteration, mean over GPUs.
 struct FigureGaps {
   double all_ns = 0;
-  double edges_ns = 0;       // of that, before the first compute kernel and in the optimizer
-  double edges_comm_ns = 0;  // of that, spent in waiting for a collective
+  double edges_ns = 0;       // the part before the first compute kernel and in the optimizer
+  double edges_comm_ns = 0;  // the part of edges_ns spent waiting for a collective
 };
 
 // One operation in one layer of one iteration (Figures 7 and 9). Boxes are over GPUs.
@@ -100,7 +99,7 @@ struct FigureLayer {
   int32_t iter = kNoIteration;
   int32_t layer = kNoLayer;
   FigureBox overlap_ratio;
-  FigureBox dur_ns;  // bubbles inside it included
+  FigureBox dur_ns;  // including the bubbles inside
 };
 
 // Figure 8: one execution.
@@ -111,35 +110,35 @@ struct FigureExecution {
   int32_t layer = kNoLayer;
   double overlap_ratio = 0;
   double dur_ns = 0;
-  double relative = 0;    // duration over the least of its GPU and operation
-  double cumulative = 0;  // share of the overlap ratios of its GPU and operation that have at most
-                          // its duration; NaN if all are 0
+  double relative = 0;    // duration / shortest duration of the same GPU and operation
+  double cumulative = 0;  // share of the summed overlap ratios of its GPU and operation that is in
+                          // executions up to this duration; NaN if all are 0
 };
 
-// Figure 15: one operation with matrix products or attention, all its executions together.
+// Figure 15: all executions of one operation with matrix products or attention.
 struct FigureWaterfall {
   FigureOpName name;
   uint64_t executions = 0;
   std::vector<std::pair<std::string, int64_t>> bars_ns;  // theoretical, instruction, ...
 };
 
-// Figure 14: one signal at one moment, over the GPUs that it was read of.
+// Figure 14: one signal at one time, over the GPUs that have a sample.
 struct FigureMoment {
   std::string signal;  // "sm_clock_mhz", "memory_clock_mhz", "power_w"
-  int64_t t_ns = 0;    // since the first device work of the first rank with a log
+  int64_t t_ns = 0;    // since the first GPU activity of the first rank with a log
   uint64_t gpus = 0;
   double mean = 0;
   double min = 0;
   double max = 0;
 };
 
-// Figure 13: the cores at one moment.
+// Figure 13: CPU cores at one time.
 struct FigureCores {
-  int64_t t_ns = 0;     // as above
+  int64_t t_ns = 0;     // as for FigureMoment
   int active = 0;       // C_active, Eq. 4
   double least = 0;     // C_min, Eq. 5
   int one_sibling = 0;  // physical cores with one active logical processor
-  int siblings = 0;     // with two or more
+  int siblings = 0;     // physical cores with two or more
 };
 
 struct ConfigFigures {
@@ -151,38 +150,36 @@ struct ConfigFigures {
   // Medians over iterations.
   std::optional<double> tokens;
   double tokens_per_s = std::numeric_limits<double>::quiet_NaN();
-  FigureBox span_ns;  // samples: what the compute kernels of a GPU span
+  FigureBox span_ns;  // samples: span of a GPU's compute kernels in an iteration
   FigureSeries span_each = {};
-  FigureSeries overlap_each = {};     // share of the compute kernels' time that overlaps
-                                      // collectives
+  FigureSeries overlap_each = {};     // overlapped share of the compute kernels' time
   std::vector<FigureGaps> gaps = {};  // per iteration
   std::vector<FigurePart> parts;
   std::vector<FigureOp> ops;
   std::vector<FigureComm> comms;
   std::vector<FigureLayer> layers;          // of the first kFigureIterations iterations
-  std::vector<FigureExecution> executions;  // of forward matrix products in layers
-  std::vector<FigureWaterfall> waterfalls;  // the longest first
-  std::string no_waterfalls;                // why there are none
+  std::vector<FigureExecution> executions;  // forward matrix products in layers
+  std::vector<FigureWaterfall> waterfalls;  // longest first
+  std::string no_waterfalls;                // reason if there are none
   std::vector<FigureCores> cores;
   std::vector<FigureMoment> moments;
-  double cores_used_share = std::numeric_limits<double>::quiet_NaN();  // of physical cores, ever
+  double cores_used_share = std::numeric_limits<double>::quiet_NaN();  // physical cores ever used,
+                                                                       // as a share
 };
 inline constexpr size_t kFigureIterations = 3;
 
 struct FigureOptions {
-  std::vector<LevelCondition> where;            // cells that count
-  std::optional<int64_t> tokens_per_iteration;  // of the whole job; if absent, taken from the
-                                                // traces
+  std::vector<LevelCondition> where;            // filter for the cells
+  std::optional<int64_t> tokens_per_iteration;  // of the whole job; nullopt = from the traces
 };
 ConfigFigures config_figures(std::string name, const JobLevels& job, const FigureOptions& options);
 
-// Operations of a type and phase by the time that all configurations spend in them, the longest
-// first; at most `most`.
+// Operations of a type and phase, by total time over all configurations, longest first; at most
+// `most`.
 std::vector<FigureOpName> dominant_ops(const std::vector<ConfigFigures>& configs, LevelPhase phase,
                                        OpType type, size_t most);
-// The operation of Figure 8: the attention's output projection if a configuration has it (the
-// paper's), else the forward matrix product with the largest variation of its overlap with
-// collectives.
+// The operation of Figure 8: the attention's output projection if a configuration has it (as in the
+// paper), otherwise the forward matrix product whose overlap with collectives varies most.
 std::optional<FigureOpName> curve_op(const std::vector<ConfigFigures>& configs);
 
 }  // namespace assay

@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// Or the engine's span around it.
+// Also matches the engine's span around the node.
 bool ForwardLinks::is_own_node(std::string_view name) {
   return name.find("CppNode<") != std::string_view::npos;
 }
@@ -29,7 +29,7 @@ void ForwardLinks::read_sequences() {
     if (sequence.forward_thread != 0) continue;
     forward_.push_back({sequence.number, trace_.ops.start_ns[op.index()], op});
   }
-  // Of operators that start together the inner one comes later, as it does in the table.
+  // If operators start at the same time, the inner one comes later, as in the table.
   std::sort(forward_.begin(), forward_.end(), [](const Start& a, const Start& b) {
     return std::tie(a.number, a.start_ns, a.op) < std::tie(b.number, b.start_ns, b.op);
   });
@@ -84,8 +84,8 @@ OpId ForwardLinks::by_sequence(OpId backward) const {
   return last.op;
 }
 
-// A number is incremented when a node is made, and read when an operator begins. An operator with
-// the number of the next node therefore began after it.
+// The sequence number is incremented when a node is created, and read when an operator begins. An
+// operator with the next number therefore began after the node was created.
 OpId ForwardLinks::maker_of_own_node(size_t last) const {
   const OpId from = forward_[last].op;
   const int64_t before_ns = next_number_ns(last);
@@ -115,8 +115,8 @@ bool ForwardLinks::makes_no_own_node(OpId op) const {
   return other || name == "record_param_comms";
 }
 
-// Start of the first operator of the same thread with the next number; of the operator itself if
-// there is none, so that nothing comes after it.
+// Start of the first operator on the same thread with the next number. If there is none, start of
+// the operator itself, so that nothing qualifies as later.
 int64_t ForwardLinks::next_number_ns(size_t last) const {
   const ThreadId thread = trace_.ops.thread[forward_[last].op.index()];
   for (size_t i = last + 1; i < forward_.size(); ++i) {
@@ -129,10 +129,10 @@ int64_t ForwardLinks::next_number_ns(size_t last) const {
   return forward_[last].start_ns;
 }
 
-// End of the outermost operator around `from` that is over by before_ns, and the outermost of them
-// that carries the same number.
+// End of the outermost operator around `from` that ends by before_ns. Sets `numbered` to the
+// outermost of them that has the same sequence number.
 int64_t ForwardLinks::end_around(OpId from, int64_t before_ns, OpId& numbered) const {
-  constexpr size_t kMostRows = 4096;  // between an operator and one around it
+  constexpr size_t kMostRows = 4096;  // limit of the search for an enclosing operator
   int64_t end_ns = trace_.end_ns(from);
   for (size_t back = 1; back <= std::min(kMostRows, from.index()); ++back) {
     const OpId op(from.index() - back);

@@ -1,7 +1,7 @@
 #pragma once
 
-// From a backward operator to the forward operator it undoes (spec/levels 2.2): by the profiler's
-// fwdbwd flows, else by autograd sequence number.
+// Maps a backward operator to its forward operator (spec/levels 2.2): by the profiler's fwdbwd
+// flows, otherwise by autograd sequence number.
 
 #include <cstdint>
 #include <string_view>
@@ -23,21 +23,21 @@ class ForwardLinks {
     OpId forward;
     PlacedBy by = PlacedBy::kNone;
   };
-  // For an operator that carries the sequence number of its forward operator (Fwd thread id not 0),
-  // or lies at the end of a flow.
+  // Forward operator of an operator that has a forward sequence number (Fwd thread id not 0) or is
+  // at the end of a flow.
   Found forward_of(OpId backward) const;
   OpId by_flow(OpId backward) const;
-  // The last forward operator with this number that started before `backward`. A custom C++ node
-  // ("CppNode<...>") belongs to the outermost operator with this number around that one, except
-  // operators of PyTorch itself and collectives, which make no such nodes. If none qualifies, the
-  // maker has no number. It is then the only candidate of its kind, outermost, that starts after
-  // the last operator with this number and before the first with the next.
+  // The last forward operator with this sequence number that started before `backward`. A custom
+  // C++ node ("CppNode<...>") belongs to the outermost operator with this number around that one,
+  // except PyTorch's own operators and collectives, which create no such nodes. If none qualifies,
+  // the creator of the node has no sequence number: it is then the only outermost candidate that
+  // starts after the last operator with this number and before the first with the next.
   OpId by_sequence(OpId backward) const;
 
-  // A node of an autograd::Function written in C++, by its name.
+  // True for the node of an autograd::Function written in C++, by its name.
   static bool is_own_node(std::string_view name);
 
-  // True if the operator's own name says that it runs in the backward pass.
+  // True if the operator itself records the forward thread, so it runs in the backward pass.
   bool names_forward_thread(OpId op) const;
   // True if it is recorded as a differentiable forward operator.
   bool is_forward(OpId op) const;
@@ -58,7 +58,7 @@ class ForwardLinks {
   };
   void read_sequences();
   void read_flows();
-  // last: the place in forward_ of the operator with the node's number that started last.
+  // last: index in forward_ of the last operator that has the node's sequence number.
   OpId maker_of_own_node(size_t last) const;
   bool makes_no_own_node(OpId op) const;  // PyTorch's own operators, and collectives
   int64_t next_number_ns(size_t last) const;
@@ -66,7 +66,7 @@ class ForwardLinks {
 
   const Trace& trace_;
   std::vector<Sequence> sequence_;           // per op
-  std::vector<Start> forward_;               // by (number, start)
+  std::vector<Start> forward_;               // sorted by (number, start)
   std::unordered_map<uint32_t, OpId> flow_;  // backward op -> forward op
   uint64_t compared_ = 0;
   uint64_t agree_ = 0;

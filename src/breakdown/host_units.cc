@@ -6,14 +6,14 @@
 namespace assay {
 namespace {
 
-// An operator with more than this share of an iteration's launches is not a unit (a model call, a
-// step recorded as an operator).
+// An operator that contains more than this share of an iteration's launches is not a unit (a model
+// call, a step recorded as an operator).
 constexpr double kManyWindowsShare = 0.1;
-// Iterations so small that the share means nothing.
+// Minimum limit, for iterations with few launches.
 constexpr uint32_t kLeastLimit = 8;
 
-// Per name: true for a node of the backward pass. Operators that it recomputes inside have their
-// own names.
+// Per name: true for a backward node. Operators that are recomputed inside a node have their own
+// names.
 std::vector<uint8_t> autograd_nodes(const Trace& trace) {
   std::vector<uint8_t> is_node(trace.strings.size());
   for (size_t s = 0; s < is_node.size(); ++s) {
@@ -24,7 +24,7 @@ std::vector<uint8_t> autograd_nodes(const Trace& trace) {
   return is_node;
 }
 
-// Wrappers that a compiler puts around all operators of a compiled part of the model.
+// True for wrappers that a compiler puts around a compiled part of the model.
 bool wraps_compiled(std::string_view name) {
   return name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction") ||
          name.starts_with("## Call CompiledFxGraph");
@@ -41,7 +41,7 @@ HostUnits::HostUnits(const Trace& trace, const Links& links, size_t windows)
     ++launches;
     if (const OpId op = links.call_op[c]) ++inside[op.index()];
   }
-  // Rows are sorted so that a parent comes before its children.
+  // Parents precede their children in the table.
   for (size_t o = trace.ops.size(); o-- > 0;) {
     if (const OpId parent = links.op_parent[o]) inside[parent.index()] += inside[o];
   }

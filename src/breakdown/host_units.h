@@ -1,7 +1,7 @@
 #pragma once
 
-// Operators as units of work. The unit of a launch is the outermost operator around it that is not
-// a node of the backward pass and does not cover a large part of an iteration.
+// Groups host operators into units. The unit of a launch is the outermost enclosing operator that
+// is not a backward node and does not cover a large part of an iteration.
 
 #include <cstdint>
 #include <vector>
@@ -15,7 +15,7 @@ class HostUnits {
  public:
   HostUnits(const Trace& trace, const Links& links, size_t windows);
 
-  // The unit around an operator that launches; the operator itself where all around it are wide.
+  // The unit of a launching operator; the operator itself if all enclosing ones are too wide.
   OpId unit_of(OpId op) const { return unit_[op.index()] ? unit_[op.index()] : op; }
 
  private:

@@ -17,19 +17,20 @@ namespace {
 
 using Configs = std::vector<ConfigFigures>;
 
-// Smaller effects are not worth a sentence, even if significant.
+// Minimum effects: smaller ones are not reported, even if significant.
 constexpr double kMoreWork = 0.1;       // growth of tokens and of the time of matrix products
-constexpr double kHeavy = 0.02;         // of the kernel time: an operation that matters
-constexpr double kFaster = 0.03;        // of an operation's time
-constexpr double kStays = 0.1;          // change of a collective's shortest
-constexpr double kGrows = 0.2;          // of its middle
+constexpr double kHeavy = 0.02;         // share of the kernel time from which an operation is
+                                        // considered
+constexpr double kFaster = 0.03;        // decrease of an operation's time
+constexpr double kStays = 0.1;          // maximum change of a collective's shortest time
+constexpr double kGrows = 0.2;          // growth of its median time
 constexpr double kOverlapVaries = 0.1;  // ratio, between GPUs or configurations
 constexpr double kDurationVaries = 0.03;
-constexpr double kLaunchFalls = 0.01;  // of the kernel time
+constexpr double kLaunchFalls = 0.01;  // decrease of launch time / kernel time
 constexpr double kGapsMatter = 0.02;   // of the span
 constexpr double kMost = 0.5;
-constexpr double kCoresUsed = 0.5;  // physical cores that are ever used, of all
-constexpr uint64_t kLeastGpus = 4;  // an interval of a correlation needs as many
+constexpr double kCoresUsed = 0.5;  // physical cores ever used, of all
+constexpr uint64_t kLeastGpus = 4;  // minimum for an interval of a correlation
 
 Insight unknown(int number, const char* figure, std::string why, std::string config = {}) {
   return {.number = number,
@@ -60,7 +61,7 @@ double middle(const FigureSeries& series) {
   return finite.empty() ? Insight::kNone : median(std::move(finite));
 }
 
-// ---- which configuration has more work than which ----
+// ---- pairs of configurations, ordered by work ----
 
 struct MoreWork {
   const ConfigFigures* less;
@@ -69,8 +70,8 @@ struct MoreWork {
   double products_ratio;
 };
 
-// More tokens on as many GPUs, and matrix products that take longer for it: tokens alone may be
-// shared out over GPUs in another way.
+// Requires more tokens on the same number of GPUs, and longer matrix products: with tokens alone,
+// the work may just be distributed differently over GPUs.
 std::optional<MoreWork> more_work(const ConfigFigures& less, const ConfigFigures& more) {
   if (!less.tokens || !more.tokens || less.gpus != more.gpus) return std::nullopt;
   const double tokens_ratio = *more.tokens / *less.tokens;
@@ -83,8 +84,8 @@ std::optional<MoreWork> more_work(const ConfigFigures& less, const ConfigFigures
 
 struct WorkOrder {
   std::vector<MoreWork> pairs;
-  std::string why;                  // there are none
-  const MoreWork& widest() const {  // of those there are
+  std::string why;                  // why there are no pairs
+  const MoreWork& widest() const {  // requires a pair
     return *std::max_element(pairs.begin(), pairs.end(), [](const MoreWork& a, const MoreWork& b) {
       return a.tokens_ratio < b.tokens_ratio;
     });
@@ -120,7 +121,7 @@ struct OpPair {
   const FigureOp* more;
 };
 
-// Operations with work that grows with the tokens, equally frequent in both.
+// Operations whose work grows with the tokens, equally frequent in both configurations.
 std::vector<OpPair> growing_ops(const std::vector<MoreWork>& pairs) {
   std::vector<OpPair> ops;
   for (const MoreWork& pair : pairs) {
@@ -221,8 +222,8 @@ Insight collectives_grow_with_iteration(const WorkOrder& order) {
   return found;
 }
 
-// The longest operation with an overlap that differs over GPUs, chosen independently of the
-// correlation.
+// The longest operation whose overlap varies between GPUs. The choice does not depend on the
+// correlation, which would bias it.
 const FigureOp* op_of_varying_overlap(const ConfigFigures& config) {
   const double kernels_ns = middle(sum_of(config, &FigurePart::dur_each, std::nullopt));
   const FigureOp* longest = nullptr;
@@ -268,7 +269,7 @@ Insight overlap_varies_over_gpus(const ConfigFigures& config) {
   found.beside_to = dur.back();
   found.gpu_from = gpus.front().gpu;
   found.gpu_to = gpus.back().gpu;
-  // Fisher's transformation.
+  // Fisher's z-transformation.
   constexpr double kNormal95 = 1.959963984540054;
   const double reach = kNormal95 / std::sqrt(static_cast<double>(gpus.size()) - 3);
   found.low = std::tanh(std::atanh(found.share) - reach);
@@ -282,7 +283,7 @@ Insight overlap_varies_over_gpus(const ConfigFigures& config) {
   return found;
 }
 
-// Shares of two configurations, of which the one with more work has the smaller.
+// Tests whether a share is smaller in the configuration with more work.
 Insight smaller_share(Insight found, const FigureSeries& less, const FigureSeries& more,
                       double least, const std::string& what) {
   const Shift shift = shift_of_rows(less, more);
@@ -386,7 +387,7 @@ Insight few_cores_would_do(const ConfigFigures& config) {
   std::vector<double> active;
   std::vector<double> needed;
   for (const FigureCores& at : config.cores) {
-    if (!(at.least > 0)) continue;  // no core did anything
+    if (!(at.least > 0)) continue;  // no core was active
     active.push_back(at.active);
     needed.push_back(at.least);
   }
@@ -418,7 +419,7 @@ bool is_frequency(const std::string& bar) {
   return bar == waterfall_bar_name(WaterfallBar::kFrequency);
 }
 
-// The overheads of operations, added up.
+// Overheads summed over operations.
 std::map<std::string, double> overheads(const std::vector<const FigureWaterfall*>& ops,
                                         bool per_execution) {
   std::map<std::string, double> sums;

@@ -13,17 +13,17 @@
 namespace assay {
 namespace {
 
-// Operations of Chopper Fig. 1.
+// Operations of Chopper's Figure 1.
 constexpr std::array<std::string_view, 22> kOperations = {
     "ie",      "attn_n",  "qkv_ip",  "qkv_s", "qkv_t",  "qkv_re",  "qkv_c",  "attn_fa",
     "attn_or", "attn_op", "attn_ra", "mlp_n", "mlp_gp", "mlp_gs",  "mlp_up", "mlp_gu",
     "mlp_dp",  "mlp_ra",  "ln",      "lp",    "ga",     "opt_step"};
 
-// A label around this share of all launches is a frame of the run, no operation in it.
+// A label around this share of all launches wraps the run; it is not an operation.
 constexpr double kWrapperShare = 0.4;
 constexpr size_t kLeastRepetitions = 3;
 
-// "layer3", "Layer_12", "layers.7", "decoder layer 4": the number after the word.
+// Layer number in "layer3", "Layer_12", "layers.7", "decoder layer 4"; -1 if there is none.
 int32_t layer_number(const std::string& text) {
   const size_t at = text.rfind("layer");
   if (at == std::string::npos) return -1;
@@ -50,7 +50,7 @@ LevelPhase phase_of(const std::string& text) {
   return LevelPhase::kNone;
 }
 
-// Labels that the framework makes around steps, loaders, compiled regions and collectives.
+// True for the framework's labels of steps, data loaders, compiled regions and collectives.
 bool is_framework_label(const std::string& text) {
   constexpr std::array<std::string_view, 12> kStarts = {"profilerstep#",
                                                         "enumerate(",
@@ -120,8 +120,8 @@ Labels::Labels(const Trace& trace, const Links& links, const Windows& windows) {
   find_repetitions(trace, windows);
 }
 
-// The user's labels around the parts of a layer: a block of labels that repeats in an iteration,
-// with names of attention and of the feed-forward part.
+// Finds user labels for the parts of a layer: a block of labels, with names of attention and
+// feed-forward parts, that repeats within an iteration.
 void Labels::find_repetitions(const Trace& trace, const Windows& windows) {
   std::vector<uint8_t> holds_own(spans_.size());
   for (uint32_t s = 0; s < spans_.size(); ++s) {

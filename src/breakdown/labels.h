@@ -15,12 +15,12 @@
 
 namespace assay {
 
-// One name read as a label.
+// Interpretation of one label.
 struct LabelFacts {
-  std::string op;  // of the paper's list, without f_ / b_; empty = none
+  std::string op;  // in the paper's list, without f_ / b_; empty = none
   int32_t layer = -1;
   LevelPhase phase = LevelPhase::kNone;
-  bool own = false;  // may name a user's own operation
+  bool own = false;  // may be a user-defined operation
 };
 LabelFacts read_label(std::string_view name);
 
@@ -29,19 +29,19 @@ class Labels {
   Labels(const Trace& trace, const Links& links, const Windows& windows);
 
   struct Place {
-    std::string_view op;  // known operation; empty = none
+    std::string_view op;  // operation of the paper's list; empty = none
     int32_t layer = -1;
     LevelPhase phase = LevelPhase::kNone;
-    StringId own;             // innermost label of the user's own; none
-    int32_t repetition = -1;  // of the labels that repeat layer by layer, which one it lies in
+    StringId own;             // innermost user-defined label; none if there is none
+    int32_t repetition = -1;  // index among the labels that repeat layer by layer; -1 = in none
   };
   Place at(ThreadId thread, int64_t time_ns) const;
-  // Name of the labels that repeat layer by layer, "block of 10 labels"; empty = none do.
+  // Description of the labels that repeat layer by layer, "block of 10 labels"; empty = none.
   const std::string& block() const { return block_; }
-  // The same on the thread that has most labels: what the user's code was doing when another
-  // thread (autograd's) launched.
+  // The same on the thread with the most labels: the user's code at the time when another thread
+  // (autograd's) launched.
   Place on_main_thread(int64_t time_ns) const { return at(main_thread_, time_ns); }
-  // True if a label around the point satisfies `matches`.
+  // True if any label that encloses the point satisfies `matches`.
   template <typename Matches>
   bool any_matches(const Trace& trace, ThreadId thread, int64_t time_ns, Matches&& matches) const {
     for (uint32_t span = spans_.innermost(thread, time_ns); span != NestedSpans::kNone;
@@ -57,7 +57,7 @@ class Labels {
 
   NestedSpans spans_;
   ThreadId main_thread_;
-  std::vector<LabelFacts> facts_;    // per distinct name
+  std::vector<LabelFacts> facts_;    // per distinct label
   std::vector<uint32_t> fact_of_;    // per StringId
   std::vector<int32_t> repetition_;  // per span; empty = none
   std::string block_;

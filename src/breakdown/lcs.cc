@@ -9,7 +9,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
-// A run of equal tokens in the middle of a shortest edit path, and that path's differences.
+// A run of equal tokens in the middle of a shortest edit path, and the length of that path.
 struct Snake {
   int64_t x = 0;
   int64_t y = 0;
@@ -47,13 +47,13 @@ class Matching {
   std::span<const uint32_t> a_;
   std::span<const uint32_t> b_;
   const int64_t limit_;
-  std::vector<int64_t> forward_;   // furthest x per diagonal, around the middle of the vector
-  std::vector<int64_t> backward_;  // the same from the end
+  std::vector<int64_t> forward_;   // furthest x per diagonal; diagonal 0 is in the middle
+  std::vector<int64_t> backward_;  // the same, searched from the end
   Pairs pairs_;
 };
 
-// The furthest start on diagonal k after d differences, from what d - 1 reached: one step right
-// from the diagonal below, or one down from that above. kNowhere when both leave the box.
+// The furthest start on diagonal k with d differences, from the results for d - 1: one step right
+// from diagonal k - 1, or one down from k + 1. kNowhere if both leave the box.
 constexpr int64_t kNowhere = INT64_MIN / 4;
 template <typename Reached>
 int64_t step(const Reached& reached, int64_t d, int64_t k, int64_t n, int64_t m) {
@@ -66,7 +66,7 @@ int64_t step(const Reached& reached, int64_t d, int64_t k, int64_t n, int64_t m)
   return x;
 }
 
-// Searches from both corners of the box; the first paths to meet are halves of a shortest one.
+// Searches from both corners of the box; where the two paths first meet is on a shortest one.
 bool Matching::find_snake(const Box& box, Snake& snake) {
   const int64_t n = box.a1 - box.a0;
   const int64_t m = box.b1 - box.b0;
@@ -103,8 +103,8 @@ bool Matching::find_snake(const Box& box, Snake& snake) {
   return false;
 }
 
-// Divide and conquer with a stack of its own: depth grows with the differences. Boxes are solved
-// from left to right, so that pairs come in order.
+// Divide and conquer with an explicit stack, because depth grows with the differences. Boxes are
+// solved from left to right, so that pairs are in order.
 bool Matching::solve(Box whole) {
   struct Piece {
     Box box;
@@ -174,11 +174,11 @@ CommonEnds common_ends(std::span<const uint32_t> a, std::span<const uint32_t> b)
 
 namespace {
 
-// each_row(r, columns): by how many columns of this word the length grows up to row r.
+// each_row(r, columns): bit k is set if column k of this word increases the length in row r.
 template <typename EachRow>
 void fill_table(std::span<const uint32_t> a, std::span<const uint32_t> b, EachRow each_row) {
   constexpr size_t kBits = 64;
-  std::unordered_map<uint32_t, uint32_t> ids;  // of b's tokens; all others are one more
+  std::unordered_map<uint32_t, uint32_t> ids;  // tokens of b; all others share one more id
   std::vector<uint32_t> columns;
   for (const uint32_t token : b) {
     columns.push_back(ids.try_emplace(token, static_cast<uint32_t>(ids.size())).first->second);
@@ -188,13 +188,13 @@ void fill_table(std::span<const uint32_t> a, std::span<const uint32_t> b, EachRo
     const auto id = ids.find(token);
     rows.push_back(id == ids.end() ? static_cast<uint32_t>(ids.size()) : id->second);
   }
-  std::vector<uint64_t> places(ids.size() + 1, 0);  // of a token among the columns of a word
-  std::vector<uint8_t> carry(a.size(), 0);          // of each row, from one word to the next
+  std::vector<uint64_t> places(ids.size() + 1, 0);  // per token, its columns in the current word
+  std::vector<uint8_t> carry(a.size(), 0);          // per row, from one word to the next
   for (size_t first = 0; first < b.size(); first += kBits) {
     const size_t width = std::min(kBits, b.size() - first);
     for (size_t k = 0; k < width; ++k) places[columns[first + k]] |= uint64_t{1} << k;
     const uint64_t used = width == kBits ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-    uint64_t bits = ~uint64_t{0};  // 0 where a column adds to the length of the row
+    uint64_t bits = ~uint64_t{0};  // 0 where a column increases the length in this row
     for (size_t i = 0; i < rows.size(); ++i) {
       const uint64_t match = bits & places[rows[i]];
       const uint64_t sum = bits + match;
@@ -230,7 +230,7 @@ SuffixLengths::SuffixLengths(std::span<const uint32_t> a, std::span<const uint32
   grows_.resize(rows_ * words_);
   const std::vector<uint32_t> rows(a.rbegin(), a.rend());
   const std::vector<uint32_t> columns(b.rbegin(), b.rend());
-  std::vector<size_t> next(rows_, 0);  // words of each row that are filled
+  std::vector<size_t> next(rows_, 0);  // filled words of each row
   fill_table(rows, columns,
              [&](size_t row, uint64_t grows) { grows_[row * words_ + next[row]++] = grows; });
 }

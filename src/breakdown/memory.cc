@@ -15,7 +15,7 @@ namespace {
 
 constexpr int32_t kHost = 0;  // c10::DeviceType
 
-// The phase of the kernels below each operator.
+// Phase of the kernels that an operator launches, directly or in its children.
 struct PhaseBelow {
   LevelPhase phase = LevelPhase::kNone;
   bool any = false;
@@ -61,7 +61,7 @@ class Finder {
     for (const StepMark& mark : profiler_marks(trace)) marks_.insert(mark.name);
   }
 
-  // The operator that an event at this time belongs to, as memory.h says.
+  // The operator of an event at this time, as defined in memory.h.
   MemoryPlace place_of(int64_t time_ns, DeviceMemory& device) const {
     uint32_t innermost = NestedSpans::kNone;
     for (const ThreadId thread : threads_) {
@@ -95,7 +95,7 @@ class Finder {
   std::vector<PhaseBelow> below_;
   NestedSpans spans_;
   std::vector<ThreadId> threads_;
-  std::set<StringId> marks_;  // old profilers file the marks of steps among operators
+  std::set<StringId> marks_;  // step markers, which old profilers record as operators
 };
 
 void read_device(const Trace& trace, const Finder& finder, const std::vector<size_t>& events,

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kNanosecondsPerMicrosecond = 1000;
 
-// Bytes that an action adds to what is in use, and to what is reserved.
+// Bytes that an action adds to allocated or to reserved memory.
 int64_t allocated_by(const SnapshotEvent& event) {
   if (event.action == SnapshotAction::kAlloc) return event.size;
   return event.action == SnapshotAction::kFreeRequested ? -event.size : 0;
@@ -46,7 +46,7 @@ void add_segment(const SnapshotSegment& segment, SnapshotMemory& state) {
   (unused ? state.free_segment_bytes : state.split_bytes) += inactive;
 }
 
-// The events before the moment of the blocks: others may have come between it and the file.
+// Number of events before the snapshot of the blocks: more may follow before the file was written.
 size_t events_before(const std::vector<SnapshotEvent>& events) {
   for (size_t i = events.size(); i > 0; --i) {
     if (events[i - 1].action == SnapshotAction::kSnapshot) return i;
@@ -54,7 +54,7 @@ size_t events_before(const std::vector<SnapshotEvent>& events) {
   return events.size();
 }
 
-// State of each address by actions and blocks.
+// Checks that actions and blocks agree about the state of each address.
 class AddressCheck {
  public:
   void see(const SnapshotEvent& event) {
@@ -70,7 +70,7 @@ class AddressCheck {
     }
   }
 
-  // For the blocks in use at the snapshot, after the actions before it.
+  // For blocks in use at the snapshot; call it after the actions before the snapshot.
   void see(const SnapshotBlock& block) {
     const auto found = known_.find(block.address);
     if (found == known_.end()) {
@@ -81,7 +81,7 @@ class AddressCheck {
     found->second.live = false;
   }
 
-  // first_bytes: in use at the first action, by going backwards.
+  // first_bytes: memory in use at the first action, computed backwards.
   uint64_t odd(int64_t first_bytes) const {
     uint64_t odd = odd_;
     for (const auto& [address, known] : known_) odd += known.live ? 1 : 0;
@@ -98,7 +98,7 @@ class AddressCheck {
   uint64_t odd_ = 0;
 };
 
-// Replays a device's actions forwards, from what was in use before them.
+// Replays the actions of a device in order, starting with the memory in use before them.
 struct Replay {
   const MemorySnapshot& snapshot;
   SnapshotDevice& device;
@@ -128,7 +128,7 @@ struct Replay {
       memory.samples.push_back({event.time_us * kNanosecondsPerMicrosecond, allocated, reserved});
   }
 
-  // A release of nothing is still a release.
+  // A free of zero bytes also counts as a free.
   static void add(const SnapshotEvent& event, int64_t total, MemorySums& sums) {
     if (event.action == SnapshotAction::kAlloc) return sums.add(event.size, total);
     ++sums.frees;

@@ -12,12 +12,12 @@
 namespace assay {
 namespace {
 
-// A class with so many siblings is a stack of layers beyond doubt.
+// Minimum number of siblings of a class that are certainly a layer stack.
 constexpr size_t kLeastStack = 4;
 
 constexpr std::string_view kPrefix = "nn.Module: ";
 
-// Modules that hold others and compute nothing: wrappers of parallelism, checkpointing, compilers.
+// True for modules that only contain others: wrappers of parallelism, checkpointing, compilers.
 bool is_container(std::string_view cls) {
   constexpr std::array<std::string_view, 6> kNames = {"Sequential",   "ModuleList", "ModuleDict",
                                                       "DataParallel", "DDP",        "GraphModule"};
@@ -79,8 +79,8 @@ void Modules::read_instances(const Trace& trace) {
   }
 }
 
-// The caller of a module: from the first call that had one. Recomputation calls modules without
-// what is around them in the forward pass.
+// Sets the calling module of each module, from its first call that has a caller. Recomputation
+// calls modules outside the modules that enclose them in the forward pass.
 void Modules::link_instances() {
   for (uint32_t s = 0; s < spans_.size(); ++s) {
     Instance& instance = instances_[instance_of_[s]];
@@ -94,7 +94,7 @@ void Modules::link_instances() {
   }
   children_.resize(instances_.size());
   for (uint32_t i = 0; i < instances_.size(); ++i) {
-    // Chains of callers end: a module that calls itself through others has no parent.
+    // Break cycles: a module that calls itself through others gets no parent.
     uint32_t up = instances_[i].parent;
     for (size_t steps = 0; up != kNone && up != i && steps < 64; ++steps)
       up = instances_[up].parent;
@@ -121,7 +121,7 @@ void Modules::link_instances() {
   }
 }
 
-// A layer is the outermost module that has siblings of its class and modules inside.
+// A layer is an outermost module that has siblings of its class and child modules.
 void Modules::find_layers() {
   const auto is_layer = [](const Instance& instance) {
     return instance.repeats && instance.has_children && !instance.container;
@@ -145,7 +145,7 @@ void Modules::find_layers() {
   name_stacks(layers);
 }
 
-// Two heads of a model are not a layer stack if the model has one.
+// Two heads of a model are not a layer stack if the model has a real one.
 void Modules::drop_pairs(std::set<uint32_t>& layers) {
   const auto siblings = [this](uint32_t layer) { return instances_[layer].siblings; };
   const bool stacks = std::any_of(layers.begin(), layers.end(),
@@ -157,7 +157,7 @@ void Modules::drop_pairs(std::set<uint32_t>& layers) {
   }
 }
 
-// Layers of one class below one module are a stack. Two stacks of a class are distinguished by
+// Layers of one class below one module form a stack. Stacks of the same class are distinguished by
 // their parents.
 void Modules::name_stacks(const std::set<uint32_t>& layers) {
   std::map<std::string_view, std::set<uint32_t>> holders;
@@ -219,7 +219,7 @@ void Modules::name_operations() {
   std::sort(mlp_starts_.begin(), mlp_starts_.end());
 }
 
-// Names of the paper (Fig. 1) for the modules of a Llama-like model; empty when there is none.
+// The paper's name (Fig. 1) of a module of a Llama-like model; empty if there is none.
 std::string Modules::llama_name(uint32_t index) const {
   const Instance& instance = instances_[index];
   const std::string_view cls = instance.cls;
@@ -277,8 +277,8 @@ std::string_view Modules::llama_inner_op(const Place& place, ThreadId thread, in
   return "";
 }
 
-// "Owlv2Attention.Linear[1]": classes below the layer (from the root without one), with the place
-// among siblings of a class where there are several.
+// "Owlv2Attention.Linear[1]": classes from the layer (or from the root) down, each with its index
+// among siblings of its class if there are several.
 std::string Modules::path_of(uint32_t index) const {
   std::vector<std::string> parts;
   const uint32_t layer = instances_[index].layer;
@@ -314,8 +314,7 @@ Modules::Place Modules::at(ThreadId thread, int64_t time_ns) const {
   place.start_ns = spans_[span].start_ns;
   place.instance = index;
   place.cls = instance.cls;
-  // The stack around the call determines the layer, because shared modules have their first caller
-  // as parent.
+  // The call stack determines the layer, because a shared module has its first caller as parent.
   uint32_t layer = instance.layer;
   for (uint32_t up = span; up != NestedSpans::kNone; up = spans_[up].parent) {
     const uint32_t around = instance_of_[up];

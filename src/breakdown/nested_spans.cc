@@ -15,14 +15,14 @@ NestedSpans::NestedSpans(std::vector<NestedSpan> spans, size_t threads)
 
 namespace {
 
-// Of parents above a span: Python's limit of calls. Chains of parents are walked for every launch.
+// Limit of nesting: Python's recursion limit. Chains of parents are walked for every launch.
 constexpr uint32_t kMostNested = 1000;
 
 }  // namespace
 
 void NestedSpans::sweep(size_t begin, size_t end, std::vector<Change>& changes) {
   std::vector<uint32_t> open;
-  std::vector<uint32_t> depth(end - begin);  // parents above each
+  std::vector<uint32_t> depth(end - begin);  // number of ancestors of each span
   const auto set_innermost = [&](int64_t time_ns) {
     const uint32_t span = open.empty() ? kNone : open.back();
     if (!changes.empty() && changes.back().time_ns == time_ns) {
@@ -34,7 +34,7 @@ void NestedSpans::sweep(size_t begin, size_t end, std::vector<Change>& changes) 
   const auto close_until = [&](int64_t time_ns) {
     while (!open.empty() && spans_[open.back()].end_ns <= time_ns) {
       const int64_t end_ns = spans_[open.back()].end_ns;
-      // Those below that ended meanwhile were outlived by the innermost one.
+      // Also close spans below it that ended earlier: the innermost one outlived them.
       while (!open.empty() && spans_[open.back()].end_ns <= end_ns) open.pop_back();
       set_innermost(end_ns);
     }

@@ -8,11 +8,11 @@
 namespace assay {
 namespace {
 
-// One execution of an operation: its cells of all types of kernel.
+// One execution of an operation: its cells of all kernel types.
 struct Execution {
   std::vector<const CounterCell*> cells;
   bool complete = true;
-  bool matrix = false;  // products or attention in it
+  bool matrix = false;  // includes matrix products or attention
   int64_t dur_ns = 0;
   int64_t overlap_ns = 0;
 };
@@ -33,8 +33,8 @@ std::map<OpKey, std::map<ExecutionKey, Execution>> executions_of(const CounterJo
   return ops;
 }
 
-// The type with the longest time: of products and attention if there are any, else of vector kernels
-// and those of unknown type.
+// The type with the longest total time: products and attention if present, otherwise vector kernels
+// and kernels of unknown type.
 OpType main_type(const std::map<ExecutionKey, Execution>& executions) {
   std::map<OpType, int64_t> time;
   for (const auto& [key, execution] : executions) {
@@ -59,7 +59,7 @@ void read_overlap(const std::map<ExecutionKey, Execution>& executions, OpWaterfa
   }
 }
 
-// Missing inputs of a quantity's formulas, in words; empty if it exists.
+// Readable list of the inputs that a quantity's formulas lack; empty if the quantity exists.
 std::string lacks(const Derived& derived, std::string_view quantity) {
   for (const MissingQuantity& missing : derived.missing) {
     if (missing.quantity != quantity) continue;
@@ -76,7 +76,7 @@ double value_of(const Derived& derived, std::string_view quantity) {
   return found == nullptr ? kNan : found->value;
 }
 
-// FLOP from shapes, if every counted execution has them.
+// FLOP from shapes; NaN unless all executions used have them.
 double flop_of(const std::vector<const CounterCell*>& cells, uint64_t executions,
                const std::map<ExecutionKey, Execution>& all) {
   double flop = 0;

@@ -26,13 +26,14 @@ std::vector<Interval> merged_of(const std::vector<KernelLevel>& rows, OpType typ
   return merge_intervals(std::move(intervals));
 }
 
-// Other activities of a GPU, and its idle causes; all disjoint except blocked_comm.
+// Other activity of a GPU, and its idle causes. All are disjoint, except that blocked_comm is a
+// part of comm.
 struct Beside {
   IntervalIndex comm;
   IntervalIndex blocked_comm;  // collectives while the host waited for the device
-  IntervalIndex copies;        // copies and fills outside collectives
-  IntervalIndex other_idle;    // idle time in which no launch was what was waited for
-  IntervalIndex unrecorded;    // nothing is known of it
+  IntervalIndex copies;        // copies and memsets outside collectives
+  IntervalIndex other_idle;    // idle time for reasons other than a launch
+  IntervalIndex unrecorded;    // time that was not recorded
 };
 
 void split_bubble(const Beside& beside, int64_t end_before_ns, KernelLevel& row) {
@@ -53,7 +54,7 @@ void split_bubble(const Beside& beside, int64_t end_before_ns, KernelLevel& row)
   row.unrecorded_ns = beside.unrecorded.length_in({end_before_ns, row.t_ks_ns});
 }
 
-// The part of merged intervals that lies in `window`, found by bisection.
+// The parts of merged intervals inside `window`; O(log n + result).
 std::vector<Interval> within(const std::vector<Interval>& merged, Interval window) {
   auto first = std::partition_point(merged.begin(), merged.end(), [&](const Interval& interval) {
     return interval.end_ns <= window.start_ns;
@@ -76,7 +77,7 @@ std::vector<Interval> recorded_in(Interval window, const std::vector<Interval>& 
   return subtract({window}, unrecorded);
 }
 
-// Appends the window as waits, other work and, between them, what else it is.
+// Splits the window into waits, other GPU work, and the rest as `kind`, and appends these parts.
 void append_parts(Interval window, const std::vector<Interval>& waits,
                   const std::vector<Interval>& works, BubbleKind kind, uint32_t row,
                   std::vector<BubblePart>& parts) {
@@ -88,7 +89,7 @@ void append_parts(Interval window, const std::vector<Interval>& waits,
   append(subtract(subtract({window}, waiting), working), kind, row, parts);
 }
 
-// Activities of a GPU other than compute kernels.
+// Merged intervals of GPU activities other than compute kernels.
 std::vector<Interval> beside_compute(const std::vector<KernelLevel>& rows) {
   std::vector<Interval> intervals;
   for (const KernelLevel& row : rows) {

@@ -1,15 +1,17 @@
-// Problem: a kernel contains neither its operation nor its layer, and no trace has one source for
-// both. Labels, module frames, operators, graph replays and backward flows each show some kernels
-// of some traces.
+// Attribution of GPU activities.
 //
-// Method: the host events of each launch (labels, frames, operators around the call) are found once
-// per call, and the sources are used in falling priority (place.h). If neither labels nor modules
-// show layers, the sequence of operators, or of the kernels of a graph, is searched for a repeating
+// Problem: a kernel record contains neither operation nor layer, and no trace has a single source
+// for both. Labels, module frames, operators, graph replays and backward flows each explain some
+// kernels of some traces.
+//
+// Method: the host events around each launch (labels, frames, operators) are found once per call,
+// and the sources are used in order of priority (place.h). If neither labels nor modules give
+// layers, the sequence of operators, or of the kernels of a graph, is searched for a repeating
 // block. Backward work gets the attribution of its forward operator. Activities launched before the
 // recording get that of the matching ones in the next iteration.
 //
-// Effect: less than 5 % of the device time is unattributed in 47 of 48 real traces. In one, which
-// has only a handful of kernels, all of it is (docs/measured/breakdown_coverage.md).
+// Effect: less than 5 % of the device time is unattributed in 47 of 48 real traces. In the other
+// one, which has only a handful of kernels, all of it is (docs/measured/breakdown_coverage.md).
 
 #include "breakdown/place.h"
 
@@ -63,7 +65,7 @@ class OpNames {
   std::map<std::string, uint32_t, std::less<>> ids_;
 };
 
-// Properties of an operator by its name.
+// Properties of an operator that follow from its name.
 struct OpNameFacts {
   bool engine = false;      // a node of the autograd engine
   bool backward = false;    // named as backward work: "MulBackward0", "aten::relu_backward"
@@ -73,7 +75,8 @@ struct OpNameFacts {
   bool foreach = false;     // mostly optimizers call it
 };
 
-// "MulBackward0", "torch::autograd::AccumulateGrad", "aten::cudnn_convolution_backward_input".
+// True for "MulBackward0", "torch::autograd::AccumulateGrad",
+// "aten::cudnn_convolution_backward_input".
 bool is_backward_name(std::string_view name) {
   if (is_backward_node(name)) return true;
   return name.find("::") != std::string_view::npos &&
@@ -106,14 +109,14 @@ struct Place {
   UnplacedReason reason = UnplacedReason::kPlaced;
 };
 
-// A point on the host from which something was launched.
+// Host thread and time of a launch.
 struct HostPoint {
   ThreadId thread;
   int64_t time_ns = 0;
   OpId op;  // innermost operator; may be none
 };
 
-// Layer stacks during the attribution: a layer is (stack, number), packed.
+// Layer stacks during the attribution. A layer is (stack, number), packed into one integer.
 class Stacks {
  public:
   int32_t pack(std::string_view stack, int32_t number) {
@@ -127,7 +130,7 @@ class Stacks {
     return names_[static_cast<size_t>(layer / kPlaces)];
   }
   static int32_t number_of(int32_t layer) { return layer == kNoLayer ? kNoLayer : layer % kPlaces; }
-  // Numbers layers through and returns the stacks that have work.
+  // Renumbers layers consecutively over all stacks. Returns the stacks with GPU activities.
   std::vector<LayerStack> unpack(std::vector<KernelLevel>& rows) const {
     std::map<int32_t, std::set<int32_t>> used;
     for (const KernelLevel& row : rows) {
@@ -156,26 +159,28 @@ class Stacks {
   std::map<std::string, size_t, std::less<>> ids_;
 };
 
-// An operation found in a repeating block.
+// Attribution of a unit in a repeating block.
 struct Slot {
   uint32_t op = kUnplacedOp;
   int32_t layer = kNoLayer;
   LevelPhase phase = LevelPhase::kNone;
 };
 
-// A sequence in which blocks are looked for.
+// A sequence that is searched for blocks.
 struct BlockSequence {
   std::vector<BlockUnit> units;
   std::vector<uint32_t> tokens;
   std::vector<uint32_t> keys;
-  std::string module;                      // innermost module around all of it; empty = none
+  std::string module;                      // innermost module around the whole sequence; empty =
+                                           // none
   std::vector<SequenceBlock> blocks = {};  // found in it
 };
 constexpr size_t kLeastUnits = 6;
-constexpr size_t kLeastPieces = 3;  // graphs between which layers are launched
+constexpr size_t kLeastPieces = 3;  // minimum number of graphs between which layers are launched
 
-// Kernels that are searched together: those of one graph launch, or those of one window outside
-// every operator. Without calls, the streams of a device have no common order.
+// A group of kernels searched together: those of one graph launch, or those of one window outside
+// every operator. Without launch calls, streams of a device have no common order, so each is a
+// group.
 struct KernelLane {
   uint32_t call = UINT32_MAX;
   int32_t window = kNoIteration;
@@ -187,8 +192,7 @@ struct KernelLane {
   }
 };
 
-// The units of forward work in order, separated by window and thread, and by module call if modules
-// show layers.
+// Forward units in order, grouped by window and thread, and by module call if modules give layers.
 struct ForwardUnits {
   struct Lane {
     int32_t window;
@@ -275,8 +279,8 @@ class Placer {
     return {trace_.ops.thread[op.index()], trace_.ops.start_ns[op.index()], op};
   }
 
-  // The innermost operator of the backward pass around the point; none in the forward pass and in
-  // recomputation, which `recomputes` distinguishes.
+  // The innermost backward operator around the point; none in the forward pass. Sets `recomputes`
+  // if the point repeats forward work.
   OpId backward_node(const HostPoint& point, bool& recomputes) const;
   Place place_host(const HostPoint& point);
   Place place_forward(const HostPoint& point);
@@ -312,10 +316,10 @@ class Placer {
   ForwardLinks forward_links_;
   Recomputation recomputation_;
   HostUnits units_;
-  Phases phases_;                                    // of generating text; empty in training
+  Phases phases_;                                    // of text generation; empty in training
   std::vector<OpNameFacts> op_facts_;                // per StringId
   std::vector<OpType> kernel_type_;                  // per activity
-  std::vector<StringId> collective_of_;              // per activity with arguments; else none
+  std::vector<StringId> collective_of_;              // per activity with arguments; otherwise none
   std::unordered_map<uint32_t, Slot> op_slots_;      // unit operator -> slot
   std::unordered_map<uint32_t, Slot> kernel_slots_;  // activity -> slot
   std::unordered_map<uint32_t, std::string> kernel_words_;  // by name
@@ -357,12 +361,13 @@ void Placer::classify_kernels() {
 
 OpId Placer::backward_node(const HostPoint& point, bool& recomputes) const {
   bool forward_inside = false;
-  OpId named;  // outermost operator with a name of backward work, where no node is recorded
+  OpId named;  // outermost operator with a backward name, if no node is recorded
   for (OpId op = point.op; op; op = links_.op_parent[op.index()]) {
     const OpNameFacts& facts = facts_of(op);
     if (facts.checkpoint && named) return named;
     if (facts.checkpoint) {
-      // The node runs the forward part itself; its backward part runs in nodes inside it.
+      // The checkpoint node itself runs the forward part; the backward part runs in nodes inside
+      // it.
       recomputes = true;
       return op;
     }
@@ -371,7 +376,7 @@ OpId Placer::backward_node(const HostPoint& point, bool& recomputes) const {
         recomputes = recomputation_.repeats_forward(op);
       }
       if (!recomputes) {
-        // A module called from inside a backward node runs its forward part again.
+        // A module called inside a backward node repeats its forward part.
         const Modules::Place module = modules_.at(point.thread, point.time_ns);
         recomputes = module.found && module.start_ns >= trace_.ops.start_ns[op.index()];
       }
@@ -396,7 +401,7 @@ std::string_view Placer::own_op_name(const HostPoint& point) const {
   return trace_.text(trace_.ops.name[units_.unit_of(point.op).index()]);
 }
 
-// Prefill and decode if they are separable, else forward.
+// Prefill or decode if the iterations are separable, otherwise forward.
 LevelPhase Placer::generation_phase(int64_t time_ns) const {
   const int32_t window = window_at(phases_.windows, time_ns);
   if (window < 0) return LevelPhase::kForward;
@@ -420,7 +425,7 @@ bool Placer::place_by_module(const HostPoint& point, Place& place) {
     place.op = names_.id(module.op);
     return true;
   }
-  // For launches of a module outside its submodules: the outermost operator inside it.
+  // For launches of a module outside its submodules: the outermost operator inside the module.
   OpId below;
   for (OpId op = point.op; op && trace_.ops.start_ns[op.index()] >= module.start_ns;
        op = links_.op_parent[op.index()]) {
@@ -469,7 +474,7 @@ Place Placer::place_forward(const HostPoint& point) {
   return place;
 }
 
-// The innermost node of the user's own around an operator, which has a name that says what it is.
+// The innermost user-defined node around an operator; its name identifies the operation.
 OpId Placer::own_node(OpId op) const {
   for (; op; op = links_.op_parent[op.index()]) {
     const bool own = ForwardLinks::is_own_node(trace_.text(trace_.ops.name[op.index()]));
@@ -481,7 +486,7 @@ OpId Placer::own_node(OpId op) const {
 Place Placer::place_backward(const HostPoint& point, OpId node) {
   Place place;
   const Labels::Place label = labels_.at(point.thread, point.time_ns);
-  // The node, or the part of it inside which the launch lies, bears the forward operator's number.
+  // The node, or a part of it that encloses the launch, has the forward operator's sequence number.
   ForwardLinks::Found found;
   bool accumulates = false;
   for (OpId op = point.op; op; op = links_.op_parent[op.index()]) {
@@ -546,8 +551,8 @@ Place Placer::place_host(const HostPoint& point) {
   place.phase = recomputes ? LevelPhase::kRecompute : told;
   if (place.phase == LevelPhase::kBackward && !label.op.empty())
     place.op = names_.id("b_" + std::string(label.op));
-  // Serving engines put a label "forward" inside the step, which is a prefill or a decode. If there
-  // are no operators, only labels show a phase.
+  // Serving engines add a label "forward" inside a step, which is a prefill or a decode. Without
+  // operators, only labels give a phase.
   if (place.phase == LevelPhase::kForward ||
       (place.phase == LevelPhase::kNone && (point.op || !phases_.phase.empty()))) {
     place.phase = generation_phase(point.time_ns);
@@ -567,8 +572,8 @@ void Placer::place_comm(size_t activity, const HostPoint* point, KernelLevel& ro
   row.unplaced = UnplacedReason::kPlaced;
 }
 
-// The iteration that launched a row. Activities queued before the recording belong to an iteration
-// that was not recorded, wherever they run, and not to a recorded one.
+// Index of the iteration that launched a row. Activities queued before the recording belong to an
+// iteration that was not recorded, even if they run during a recorded one.
 int32_t Placer::window_of(ActivityId activity) const {
   if (const ApiCallId call = links_.activity_call[activity.index()]) {
     return window_at(windows_, trace_.api_calls.start_ns[call.index()]);
@@ -585,9 +590,9 @@ void Placer::find_replayed(const ReplayReport* replays) {
   for (const ReplayedActivity& one : replays->activities) replayed_[one.activity.index()] = &one;
 }
 
-// Uses the attribution of the captured launch, if it is known. A capture without known layers, as
-// of a compiled model, has less information than the repeating block of the kernel. If the
-// capture's phases are not separable, the phase is that of the replay.
+// Uses the attribution of the captured launch, if known. A capture without layers, as of a compiled
+// model, is less informative than the kernel's repeating block. If the capture does not distinguish
+// phases, the replay's phase is used.
 bool Placer::place_by_recording(size_t activity, bool in_block, Place& place) {
   const ReplayedActivity* one = replayed_.empty() ? nullptr : replayed_[activity];
   if (one == nullptr || one->places_differ) return false;
@@ -642,9 +647,9 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
   const auto slot = kernel_slots_.find(static_cast<uint32_t>(activity));
   const bool in_block = slot != kernel_slots_.end() && slot->second.layer != kNoLayer;
   if (place_by_recording(activity, in_block, place)) {
-    // As if it had been launched there.
+    // Attributed as if launched at the capture.
   } else if (slot != kernel_slots_.end()) {
-    // Kernels of a graph replay belong to the layer that launched it, if there is one.
+    // Kernels of a graph replay keep the layer that launched the graph, if there is one.
     const bool keeps_op =
         place.by != PlacedBy::kNone && !is_replayed(activity) && !trace_.ops.empty();
     if (!keeps_op) place.op = slot->second.op;
@@ -659,7 +664,7 @@ void Placer::place_kernel(size_t activity, KernelLevel& row) {
     place.by = PlacedBy::kNone;
     place.reason = UnplacedReason::kGraphReplay;
   }
-  // If there are no operators at all, a copy or fill is classified by its name, like a kernel.
+  // Without any operators, a copy or memset is classified by its name, like a kernel.
   const bool copies = trace_.activities.kind[activity] != ActivityKind::kKernel;
   if (place.reason != UnplacedReason::kPlaced && copies && trace_.ops.empty()) {
     place.op = names_.id(trace_.text(trace_.activities.name[activity]));
@@ -713,8 +718,8 @@ void Placer::apply_rules(size_t activity, const HostPoint* point, KernelLevel& r
   }
 }
 
-// Slots for the units of one sequence: first those of the repeating block, then those before and
-// after it. `keys`: identifies a unit in `slots`.
+// Adds slots for the units of one sequence: first of the repeating block, then of the units before
+// and after it. `keys` identify units in `slots`.
 void Placer::add_block(BlockSequence& all, size_t begin, size_t end,
                        std::unordered_map<uint32_t, Slot>& slots, const char* what) {
   if (end - begin < kLeastUnits) return;
@@ -756,7 +761,8 @@ void Placer::add_block(BlockSequence& all, size_t begin, size_t end,
   add_block(all, last_end, end, slots, what);
 }
 
-// Adds the call's activities to its unit. The heaviest kind among a unit's kernels names it.
+// Adds the call's activities to its unit. The unit's type is attention if a kernel is, otherwise
+// matrix product, otherwise that of its first kernel.
 void Placer::add_launched(ApiCallId call, ForwardUnits::Work& work) const {
   for (ActivityId activity : links_.activities_of(call)) {
     work.dur_ns += trace_.activities.dur_ns[activity.index()];
@@ -792,8 +798,8 @@ ForwardUnits Placer::forward_units() {
   return found;
 }
 
-// If modules show some layers, the remaining activities are searched per module call: a compiled
-// model has no modules of its own.
+// If modules give some layers, the remaining activities are searched per module call, because a
+// compiled model has no modules of its own.
 void Placer::find_blocks() {
   find_graph_blocks();
   const ForwardUnits found = forward_units();
@@ -831,7 +837,7 @@ bool Placer::is_replayed(size_t activity) const {
          links_.activities_of(call).size() > 1;
 }
 
-// Kernels that a graph replays, and kernels without any operator, in the order of their launches.
+// Kernels replayed by graphs, and kernels without any operator, in launch order.
 std::map<KernelLane, std::vector<uint32_t>> Placer::kernel_lanes() const {
   std::map<KernelLane, std::vector<uint32_t>> lanes;
   for (size_t a = 0; a < trace_.activities.size(); ++a) {
@@ -855,8 +861,8 @@ std::map<KernelLane, std::vector<uint32_t>> Placer::kernel_lanes() const {
   return lanes;
 }
 
-// Uses an optimizer at the end of a sequence: the blocks before it are a forward and a backward
-// pass over the same layers.
+// Infers phases from an optimizer at the end of a sequence: the blocks before it are a forward and
+// a backward pass over the same layers.
 void Placer::tell_phases(BlockSequence& blocks) {
   const TrainingPass pass = find_training_pass(blocks.units, blocks.blocks);
   for (size_t k = 0; k < pass.phase.size(); ++k) {
@@ -897,7 +903,7 @@ void Placer::find_graph_blocks() {
       blocks.module = modules_.at(point.thread, point.time_ns).cls;
     }
     add_block(blocks, 0, blocks.keys.size(), kernel_slots_, "kernels");
-    // Units outside the block keep the kernel's own name.
+    // Units outside the block are named by the kernel.
     for (size_t k = 0; k < blocks.keys.size(); ++k) {
       kernel_slots_.try_emplace(blocks.keys[k], Slot{names_.id(blocks.units[k].name), kNoLayer});
     }
@@ -906,7 +912,7 @@ void Placer::find_graph_blocks() {
   if (modules_.layers() == 0) find_blocks_across_graphs();
 }
 
-// If each graph is a part of a layer and the rest is launched between the graphs, only the whole
+// If each graph is part of a layer and other kernels are launched between graphs, only the whole
 // sequence shows layers. Kernels outside graphs keep their operation.
 void Placer::find_blocks_across_graphs() {
   struct Pieces {
@@ -914,7 +920,7 @@ void Placer::find_blocks_across_graphs() {
     bool layers = false;
     std::vector<uint32_t> kernels;
   };
-  std::map<std::pair<int32_t, int64_t>, Pieces> windows;  // and device
+  std::map<std::pair<int32_t, int64_t>, Pieces> windows;  // key: window, device
   for (size_t a = 0; a < trace_.activities.size(); ++a) {
     const ApiCallId call = links_.activity_call[a];
     if (!call || trace_.activities.kind[a] != ActivityKind::kKernel) continue;
@@ -965,13 +971,13 @@ void Placer::count(const KernelLevel& row) {
   if (row.layer != kNoLayer) layers_.insert(row.layer);
 }
 
-// True if `asked` matches this name: a part of it, or with * or ? the pattern of all of it.
+// True if `asked` matches the name: as a substring, or with * or ? as a pattern for the whole name.
 bool is_asked(std::string_view name, std::string_view asked) {
   const bool pattern = asked.find_first_of("*?") != std::string_view::npos;
   return pattern ? matches_glob(name, asked) : name.find(asked) != std::string_view::npos;
 }
 
-// Events around the launch of a row.
+// Fills the events around the launch of a row.
 void Placer::add_surroundings(const KernelLevel& row, PlacementEvidence& evidence) const {
   const bool iterations = windows_.source != WindowSource::kWholeTrace;
   if (iterations && row.window >= 0)
@@ -1004,13 +1010,13 @@ void Placer::add_surroundings(const KernelLevel& row, PlacementEvidence& evidenc
   if (module.found) evidence.module = module.path;
 }
 
-// The requested kernels, by name and attribution.
+// Evidence for the requested kernels, grouped by name and attribution.
 std::vector<PlacementEvidence> Placer::evidence_of(const Placements& placed) const {
   std::vector<PlacementEvidence> found;
   if (explain_.empty()) return found;
   using Key = std::tuple<StringId, uint32_t, LevelPhase, int32_t, PlacedBy, UnplacedReason>;
-  std::map<Key, std::pair<size_t, const KernelLevel*>> groups;  // and the first to start
-  std::unordered_map<uint32_t, bool> asked;                     // by name
+  std::map<Key, std::pair<size_t, const KernelLevel*>> groups;  // and the row that starts first
+  std::unordered_map<uint32_t, bool> asked;                     // by kernel name
   for (const KernelLevel& row : placed.rows) {
     const auto [name, added] = asked.try_emplace(row.kernel.value, false);
     if (added) {
@@ -1048,9 +1054,9 @@ std::vector<PlacementEvidence> Placer::evidence_of(const Placements& placed) con
   return found;
 }
 
-// If nothing else shows the phase, a kernel that computes gradients is backward work. The backward
-// pass of a convolution's input counts only if other kernels show a backward pass, because alone it
-// may be a transposed convolution. No name shows forward work, so no kernel is forward here.
+// If nothing else gives the phase, a kernel that computes gradients is backward work. The gradient
+// of a convolution's input counts only if other kernels show a backward pass, because the same
+// kernel may be a transposed convolution. No kernel name proves forward work.
 void tell_backward_by_names(const KernelNames& kernels, std::vector<KernelLevel>& rows) {
   const bool trains = std::any_of(rows.begin(), rows.end(), [&](const KernelLevel& row) {
     return row.phase == LevelPhase::kBackward ||
@@ -1065,7 +1071,7 @@ void tell_backward_by_names(const KernelNames& kernels, std::vector<KernelLevel>
   }
 }
 
-// If nothing trains, a layer has one phase in an iteration: its graph replays have the phase of its
+// Without training, a layer has one phase per iteration, so its graph replays get the phase of its
 // other operators.
 void tell_phases_of_layers(std::vector<KernelLevel>& rows) {
   using Layer = std::tuple<int64_t, int32_t, int32_t>;  // GPU, window, layer
@@ -1094,7 +1100,8 @@ Placements Placer::place_all() {
     row.activity = ActivityId(a);
     row.kernel = trace_.activities.name[a];
     row.gpu = trace_.streams[trace_.activities.stream[a].index()].device;
-    // Copies are what copies recorded: a kernel that moves data inside the device works.
+    // Only recorded copies count as copies; a kernel that moves data on the device is a compute
+    // kernel.
     const bool kernel = trace_.activities.kind[a] == ActivityKind::kKernel;
     row.op_type = kernel && kernel_type_[a] == OpType::kCopy ? OpType::kVector : kernel_type_[a];
     row.comm = row.op_type == OpType::kComm;

@@ -1,7 +1,8 @@
 #pragma once
 
-// Attributes every GPU activity to operation, layer and phase. Sources in falling priority: the
-// user's mapping, labels, nn.Module frames, repeating blocks, operator names. Backward work is
+// Attributes every GPU activity to an operation, layer and phase. Sources by priority: the user's
+// mapping and labels, then nn.Module frames, then repeating blocks, then operator names. Backward
+// work is
 // attributed through its forward operator.
 
 #include <vector>
@@ -12,16 +13,16 @@
 namespace assay {
 
 struct Placements {
-  std::vector<KernelLevel> rows;  // one per activity that is work, in table order
+  std::vector<KernelLevel> rows;  // one per kernel, copy or memset, in table order
   std::vector<LayerStack> stacks;
-  std::vector<std::string> op_names;  // 0 = unplaced
+  std::vector<std::string> op_names;  // 0 = unattributed
   PlacementStats stats;
   std::vector<PlacementEvidence>
-      evidence;  // longest first; as asked with BreakdownOptions::explain
+      evidence;  // as requested by BreakdownOptions::explain; longest first
 };
 
-// Attributes every launch captured into the trace's graphs, as if it had run at the capture.
-// graphs: captured_graphs() of this trace.
+// Attributes every launch captured into the trace's graphs as if it had run at the capture. graphs:
+// result of captured_graphs() for this trace.
 void place_captured(const Trace& trace, const Links& links, const Windows& windows,
                     const BreakdownOptions& options, std::vector<CapturedGraph>& graphs);
 

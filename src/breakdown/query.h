@@ -1,10 +1,10 @@
 #pragma once
 
-// select(where) -> group by keys -> reduce by statistics, over the cells of one or many ranks.
+// Queries over the cells of one or many ranks: filter, group by keys, reduce by statistics.
 //
-// A sample is one GPU in one iteration. GPUs or iterations are combined if the query does not group
-// by them. The cells of a sample are summed first, then ratios of the sums are taken, then the
-// statistic over the samples. An iteration without a kernel of a group is not a sample of it.
+// A sample is one GPU in one iteration, or several of them combined if the query does not group by
+// GPU or iteration. The cells of a sample are summed, then ratios of the sums are computed, then
+// the statistic over samples. An iteration without a kernel of a group is not a sample of it.
 // Activities outside every iteration are in no sample.
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class LevelStat : uint8_t { kMedian, kMean, kMin, kMax, kP25, kP75, kP95, k
 std::string_view level_stat_name(LevelStat stat);
 
 // One "key=value" of --where. gpu, iter and layer take numbers and ranges; the other keys take
-// names with * and ?. Several values joined by '+' are alternatives.
+// names with * and ?. '+' separates alternatives.
 struct LevelCondition {
   LevelKey key = LevelKey::kGpu;
   std::vector<std::pair<int64_t, int64_t>> ranges;  // inclusive
@@ -38,11 +38,11 @@ struct LevelQuery {
   std::vector<LevelCondition> where;
   std::vector<LevelStat> stats;
 };
-// "phase,op", "gpu=3,iter=2..5", "median,p95". Empty stats: median.
+// Parses "phase,op", "gpu=3,iter=2..5", "median,p95". Without stats: median.
 Result<LevelQuery> parse_level_query(std::string_view group_by, std::string_view where,
                                      std::string_view stats);
 
-// One group under one statistic. Keys that are not grouped by hold their defaults.
+// One group and statistic. Keys that are not grouped by have their default values.
 struct LevelGroupRow {
   LevelCell keys;  // sums unused
   LevelStat stat = LevelStat::kMedian;

@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// Operations with less of a GPU's kernel time are too short to call slow.
+// Minimum share of a GPU's kernel time for an operation to be reported as slow.
 constexpr double kHeavyShare = 0.01;
 
 std::string base_name(const std::string& path) {
@@ -22,7 +22,7 @@ std::string base_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-// Runs of digits compare as numbers: rank_2 before rank_10.
+// Natural order: runs of digits compare as numbers, so rank_2 precedes rank_10.
 bool natural_less(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   size_t i = 0;
@@ -67,7 +67,7 @@ std::vector<int64_t> devices_of(const BreakdownReport& report) {
   return {devices.begin(), devices.end()};
 }
 
-// Per rank: device -> number in the job.
+// Per rank: device index -> GPU number of the job.
 std::vector<std::map<int64_t, int64_t>> number_gpus(const std::vector<RankLevels>& ranks) {
   std::vector<std::map<int64_t, int64_t>> numbers(ranks.size());
   std::set<int64_t> seen;
@@ -104,7 +104,7 @@ void add_placement(const PlacementStats& from, PlacementStats& to) {
   to.flows_agree += from.flows_agree;
 }
 
-// The stacks of all ranks, by name: a rank of a pipeline has some of them.
+// Layer stacks of all ranks, merged by name; a pipeline rank has only some of them.
 class JobStacks {
  public:
   explicit JobStacks(const std::vector<RankLevels>& ranks) {
@@ -126,7 +126,7 @@ class JobStacks {
     for (const LayerStack& stack : stacks) ids.push_back(static_cast<int32_t>(find(stack.name)));
     return ids;
   }
-  // The number of a rank's layer among those of the job.
+  // Job-wide number of a rank's layer.
   int32_t layer_of(const std::vector<LayerStack>& stacks, int32_t layer) {
     const int32_t stack = stack_of(stacks, layer);
     if (stack < 0) return layer;
@@ -147,7 +147,7 @@ class JobStacks {
   std::vector<LayerStack> stacks_;
 };
 
-// Operation names of the whole job, in order.
+// Sorted operation names of the job.
 class JobNames {
  public:
   explicit JobNames(const std::vector<RankLevels>& ranks) {
@@ -208,7 +208,7 @@ double ratio(double value, double to) {
   return to > 0 ? value / to : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Median of the values without one that equals `own`; NaN if there is no other.
+// Median of the values except one that equals `own`; NaN if there is no other.
 double median_of_others(const std::vector<double>& sorted, double own) {
   const size_t others = sorted.size() - 1;
   if (others == 0) return std::numeric_limits<double>::quiet_NaN();
@@ -218,8 +218,9 @@ double median_of_others(const std::vector<double>& sorted, double own) {
   return (other((others - 1) / 2) + other(others / 2)) / 2;
 }
 
-// Ratio of each GPU to the median of the others (Insight 3), in total and in one operation. A
-// median that includes the GPU itself could never be exceeded by a factor of two with two GPUs.
+// Ratio of each GPU to the median of the others (Insight 3), in total and for its slowest
+// operation. The GPU itself is excluded: with two GPUs, none could exceed a median that includes it
+// by a factor of two.
 void find_tails(JobLevels& job) {
   std::vector<double> durations;
   std::map<int64_t, double> total;
@@ -254,8 +255,8 @@ void find_tails(JobLevels& job) {
   }
 }
 
-// Counters of one rank, under the job's numbers of GPUs and operations. A counter that another rank
-// did not measure is missing in that rank's cells.
+// Adds the counters of one rank, with the job's GPU and operation numbers. Counters that this rank
+// did not measure are NaN in its cells.
 void add_counters(const RankLevels& rank, const std::vector<uint32_t>& ids,
                   const std::map<int64_t, int64_t>& numbers, const std::vector<std::string>& names,
                   CounterJoin& job) {
@@ -281,7 +282,7 @@ void add_counters(const RankLevels& rank, const std::vector<uint32_t>& ids,
   }
 }
 
-// Repeats of one counter on several ranks as one: the widest median is the honest one.
+// Merges the repeats of one counter over ranks; the largest median is kept, as the worst case.
 void merge_repeats(CounterJoin& counters) {
   std::map<std::string, CounterRepeat> merged;
   for (const CounterRepeat& repeat : counters.repeats) {

@@ -9,7 +9,8 @@
 namespace assay {
 namespace {
 
-// A single equal operator does not prove a repetition: the gradient of a product is a product.
+// Minimum length: a single equal operator is no proof, since the gradient of a product is a
+// product.
 constexpr size_t kLeastRepeated = 2;
 
 }  // namespace
@@ -17,7 +18,7 @@ constexpr size_t kLeastRepeated = 2;
 Recomputation::Recomputation(const Trace& trace, const Links& links,
                              const ForwardLinks& forward_links)
     : trace_(trace), links_(links), forward_links_(forward_links) {
-  std::map<OpId, Ops> runs;  // by node
+  std::map<OpId, Ops> runs;  // keyed by node
   for (size_t o = 0; o < trace.ops.size(); ++o) {
     const OpId op(o);
     OpId node;
@@ -46,7 +47,7 @@ bool Recomputation::outermost(OpId op, OpId& node) const {
   return true;
 }
 
-// By its class, which has no namespace; operators have one.
+// A user's autograd::Function is named by its class, without a namespace; operators have one.
 bool Recomputation::runs_own_function(const Ops& run) const {
   return std::any_of(run.begin(), run.end(), [this](OpId op) {
     return names_.contains(name(op).value) && !contains(trace_.text(name(op)), "::");

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which nodes of the backward pass run a part of the forward pass again (activation checkpointing).
+// Finds backward nodes that repeat a part of the forward pass (activation checkpointing).
 
 #include <cstdint>
 #include <unordered_map>
@@ -13,10 +13,10 @@
 
 namespace assay {
 
-// Differentiable operators inside a node prove nothing alone: with create_graph every operator of
-// the backward pass is one. A node recomputes in two cases. Its operators repeat operators of the
-// forward pass in sequence, including the node's own forward operator; or it contains the forward
-// of a user's autograd::Function that ran in the forward pass.
+// Differentiable operators inside a node are no proof: with create_graph every operator of the
+// backward pass is differentiable. A node recomputes in two cases: its operators repeat a sequence
+// of forward operators that includes the node's own forward operator; or it contains the forward of
+// a user's autograd::Function that ran in the forward pass.
 class Recomputation {
  public:
   Recomputation(const Trace& trace, const Links& links, const ForwardLinks& forward_links);
@@ -24,8 +24,8 @@ class Recomputation {
 
  private:
   using Ops = std::vector<OpId>;
-  // The node around a differentiable operator with none around it below the node; false where the
-  // operator lies in another one.
+  // Sets `node` to the innermost enclosing backward node, if any. False if another differentiable
+  // operator is in between.
   bool outermost(OpId op, OpId& node) const;
   bool repeats(const Ops& run, OpId node) const;
   bool runs_own_function(const Ops& run) const;
@@ -34,8 +34,8 @@ class Recomputation {
   const Trace& trace_;
   const Links& links_;
   const ForwardLinks& forward_links_;
-  Ops forward_;                                 // outermost, outside all nodes, in table order
-  std::unordered_map<uint32_t, size_t> place_;  // in forward_
+  Ops forward_;                                 // outermost, outside every node, in table order
+  std::unordered_map<uint32_t, size_t> place_;  // index in forward_
   std::unordered_set<uint32_t> names_;          // of forward_
   std::unordered_set<uint32_t> repeating_;
 };

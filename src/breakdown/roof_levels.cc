@@ -19,19 +19,20 @@ constexpr double kNanos = 1e9;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 double part_over(double part, double whole) { return whole > 0 ? part / whole : kNan; }
 
-// A call that is faster than memory is, against the rate of the cache that holds all its bytes.
+// For a call that is faster than memory bandwidth allows: compares it with the bandwidth of the
+// cache that can hold all its bytes.
 void compare_with_cache(const OpWork& work, int64_t dur_ns, int64_t unsure_ns,
                         const DeviceRoof& roof, RoofSums& sums) {
   if (roof.cache_bytes_per_s <= 0 || work.bytes() > roof.cache_bytes) return;
-  if (work.bytes() <= roof.cache_front_bytes) return;  // a faster one may have held them
+  if (work.bytes() <= roof.cache_front_bytes) return;  // a faster cache may have held them
   sums.calls_fitting = 1;
   sums.fitting_ns = dur_ns;
   sums.cache_roof_ns = std::llround(work.bytes() / roof.cache_bytes_per_s * kNanos);
   sums.calls_beyond_cache = sums.cache_roof_ns > dur_ns + unsure_ns ? 1 : 0;
 }
 
-// One call compared with its roofline time. unsure_ns: maximum error of its time from the
-// recorder's clock; a call that is faster by less does not count as faster.
+// Compares one call with its roofline time. unsure_ns: maximum error of its duration due to the
+// recorder's clock; a smaller advantage does not count as faster.
 RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels, int64_t unsure_ns,
                       const DeviceRoof& roof) {
   RoofSums sums{.calls = 1, .kernels = kernels, .dur_ns = dur_ns};
@@ -176,9 +177,9 @@ struct RoofReader::Rank {
   const ReplayReport* replays = nullptr;
   const ClocksByGpu& clocks;
   struct Spent {
-    const KernelLevel* row = nullptr;  // of the first kernel
+    const KernelLevel* row = nullptr;  // row of the first kernel
     int64_t start_ns = 0;
-    int64_t end_ns = 0;  // of the last one
+    int64_t end_ns = 0;  // end of the last kernel
     int64_t dur_ns = 0;
     uint64_t kernels = 0;
     bool tf32 = false;
@@ -192,9 +193,9 @@ struct RoofReader::Rank {
     }
   };
   std::vector<Spent> spent = {};
-  std::vector<Spent> spent_bounded = {};     // per call of found.bounds
-  std::map<uint32_t, double> possible = {};  // by kernel: elements a thread, at most
-  // Recorded calls, once per replay: launch, then ReplayReport::calls.
+  std::vector<Spent> spent_bounded = {};     // per entry of found.bounds
+  std::map<uint32_t, double> possible = {};  // kernel name -> maximum elements per thread
+  // Captured calls, per replay: key {launch, index into ReplayReport::calls}.
   std::map<std::pair<uint32_t, uint32_t>, Spent> spent_again = {};
   std::vector<const ReplayedActivity*> replayed = {};  // per activity; empty = no replays
 
@@ -235,7 +236,7 @@ struct RoofReader::Rank {
   void add_replayed(const KernelLevel& row, const ReplayedActivity& one) {
     const CapturedNode& node = replays->nodes[one.node];
     if (replayed_call(*replays, one) == nullptr) {
-      // Bounds rest on recorded values, which a replay does not share with its recording.
+      // Bounds depend on recorded values, which may differ in a replay.
       const NoWork recorded = node.no_work == NoWork::kBounds ? NoWork::kUntold : node.no_work;
       const NoWork why = node.call == kNoCallWork ? recorded : NoWork::kGraphSizes;
       count_unknown(
@@ -268,9 +269,9 @@ struct RoofReader::Rank {
     }
   }
 
-  // By how much the recorder's clock may have cut the time short.
+  // Maximum amount by which the recorder's clock resolution may shorten the time.
   int64_t unsure_ns(const Spent& one) const {
-    constexpr int64_t kMicrosecond = 1'000;  // a start and an end without a fraction
+    constexpr int64_t kMicrosecond = 1'000;  // start and end are rounded to 1 us
     return trace.whole_microseconds ? kMicrosecond * static_cast<int64_t>(one.kernels) : 0;
   }
 
@@ -312,9 +313,9 @@ struct RoofReader::Rank {
     if (call.nested) ++reader.job_.nested_calls;
   }
 
-  // Bytes that memory transfers in the time of these calls plus twice the last-level cache for each
-  // (read from it, and left in it), over what memory transfers. This bounds the roofline share of
-  // memory-bound work. Infinite if the cache is unknown.
+  // Time in which memory would transfer the bytes that these calls can have used at most: their own
+  // time, plus twice the last-level cache per call (data read from it, and data left in it). It
+  // bounds the roofline time of memory-bound work. Infinite if the cache is unknown.
   double carried_ns(const Spent& one, uint64_t calls, const DeviceRoof& roof) const {
     if (!roof.exists() || roof.cache_bytes <= 0) return kInfinity;
     const double from_cache_s = 2 * roof.cache_bytes / roof.memory_bytes_per_s;
@@ -322,8 +323,8 @@ struct RoofReader::Rank {
            static_cast<double>(calls) * from_cache_s * kNanos;
   }
 
-  // All launches of a kernel take as many elements a thread: the most of which memory and cache
-  // carry every one of them.
+  // All launches of a kernel have the same number of elements per thread. Finds the largest number
+  // for which memory and cache can transfer the bytes of every launch.
   void find_possible() {
     for (size_t i = 0; i < spent_bounded.size(); ++i) {
       const Spent& one = spent_bounded[i];
@@ -341,7 +342,7 @@ struct RoofReader::Rank {
     }
   }
 
-  // The most work of a call, without what no launch of its kernel can have had.
+  // Maximum work of a call, excluding choices that some launch of its kernel rules out.
   const OpWork& most_possible(const CallBounds& call, const Spent& one) const {
     const OpWork* most = &call.most;
     for (const LaunchChoice& choice : call.choices) {
@@ -402,7 +403,7 @@ struct RoofReader::Rank {
   }
 };
 
-// Place of an iteration among the windows; -1 = none.
+// Index of the window with this iteration number; -1 = none.
 static int32_t window_numbered(const BreakdownReport& report, int32_t iter) {
   const auto& numbers = report.iterations;
   const auto found = std::find(numbers.begin(), numbers.end(), iter);
@@ -447,8 +448,8 @@ void RoofReader::add(const Trace& trace, const Links& links, const KernelNames& 
   add_collectives(trace, kernels, report);
 }
 
-// The slower of the links inside a machine and the network; nullopt if the group spans machines and
-// the network rate is unknown.
+// The slower of the links inside a machine and the network; rate 0 for a single rank, or if the
+// group spans machines and the network rate is unknown.
 RoofReader::CommLink RoofReader::link_of(const CommKey& key, const GroupPlace& place,
                                          const DeviceRoof& roof) {
   if (key.group_size < 2) return {};
@@ -465,7 +466,8 @@ void RoofReader::add_collectives(const Trace& trace, const KernelNames& kernels,
   const CollectiveTable& table = trace.collectives;
   const auto listed = static_cast<int64_t>(trace.devices.size());
   const int64_t here = listed > 1 ? listed : kMachineGpus;
-  std::map<std::pair<std::string_view, int64_t>, GroupPlace> places;  // by ranks and their number
+  std::map<std::pair<std::string_view, int64_t>, GroupPlace> places;  // keyed by the text of ranks
+                                                                      // and their number
   std::vector<const KernelLevel*> rows(trace.activities.size(), nullptr);
   for (const KernelLevel& row : report.rows) {
     if (row.comm) rows[row.activity.index()] = &row;

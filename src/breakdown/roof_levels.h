@@ -1,13 +1,13 @@
 #pragma once
 
-// Distance of every operation from the roofline of its device, without counters. Gives FLOP/s,
-// bytes/s, the share of the roofline and the time above it, per operator and shape, phase and
-// layer; and the bandwidth of collectives.
+// Compares every operation with the roofline of its device, without counters: FLOP/s, bytes/s,
+// share of the roofline and time above it, per operator and shape, phase and layer; and the
+// bandwidth of collectives.
 //
-// The roofline time of a call is the longer of FLOP / peak and bytes / bandwidth (roof/work.h,
-// roof/peaks.h). Its time is the summed duration of its kernels. Per call, exactly: time = roof +
-// above - beyond. `beyond` is the amount by which a call was faster than its roofline time, because
-// its data came from a cache, or the model or peak is wrong.
+// The roofline time of a call is max(FLOP / peak, bytes / bandwidth) (roof/work.h, roof/peaks.h).
+// Its actual time is the summed duration of its kernels. Exactly, per call: time = roof + above -
+// beyond. `beyond` is the amount by which a call was faster than its roofline time, because its
+// data came from a cache, or because the model or peak is wrong.
 
 #include <array>
 #include <cstdint>
@@ -27,18 +27,18 @@
 
 namespace assay {
 
-// Clock samples of one GPU from a log recorded with the trace, by time.
+// Clock samples of one GPU from a log recorded with the trace, sorted by time.
 struct ClockReadings {
   std::vector<int64_t> t_ns;
   std::vector<double> hz;
 
-  // The highest sample from the last one before `start_ns` to the first after `end_ns`: no sample
-  // shows a higher clock. 0 if the interval is not between two samples.
+  // Maximum over the samples from the last one before `start_ns` to the first one after `end_ns`. 0
+  // if the interval is not between two samples.
   double highest_hz(int64_t start_ns, int64_t end_ns) const;
 };
 using ClocksByGpu = std::map<int64_t, ClockReadings>;  // by device index as recorded
 
-// Less work than fills a GPU: what such a call takes longer is latency, not throughput.
+// Calls with a shorter roofline time do not fill a GPU: their time above it is latency.
 inline constexpr int64_t kSmallRoofNs = 1000;
 
 struct RoofSums {
@@ -47,27 +47,28 @@ struct RoofSums {
   int64_t dur_ns = 0;
   double flop = 0;
   double bytes = 0;
-  // For calls on a device and of a type that have a peak:
+  // For calls whose device and type have a peak:
   int64_t roofed_ns = 0;
-  int64_t roof_ns = 0;   // at the roofline
+  int64_t roof_ns = 0;   // roofline time
   int64_t above_ns = 0;  // roofed_ns = roof_ns + above_ns - beyond_ns
   int64_t beyond_ns = 0;
-  int64_t compute_roof_ns = 0;  // of roof_ns, in calls that arithmetic bounds
-  int64_t small_ns = 0;         // of above_ns, in calls with a roofline time below kSmallRoofNs
+  int64_t compute_roof_ns = 0;  // the part of roof_ns in compute-bound calls
+  int64_t small_ns = 0;         // the part of above_ns in calls with a roofline time below
+                                // kSmallRoofNs
   uint64_t calls_beyond = 0;
-  // Of these, bound by memory and slow enough for the bytes that the device's last cache cannot
-  // hold.
+  // Calls among calls_beyond that are memory-bound and slow enough if the last-level cache provides
+  // what it can hold.
   uint64_t calls_cached = 0;
-  int64_t calls_beyond_ns = 0;  // of beyond_ns, in calls_beyond
-  // For memory-bound calls that are below the roofline time, have bytes that all fit the cache, and
-  // a known cache rate: their time, the time they need at the cache's rate, and the number that are
-  // faster than that.
+  int64_t calls_beyond_ns = 0;  // the part of beyond_ns in calls_beyond
+  // For memory-bound calls that are faster than their roofline time, fit in the cache, and have a
+  // known cache bandwidth: their time, their roofline time at the cache's bandwidth, their number,
+  // and the number that is faster even than that.
   int64_t fitting_ns = 0;
   int64_t cache_roof_ns = 0;
   uint64_t calls_fitting = 0;
   uint64_t calls_beyond_cache = 0;
-  // For calls that overlap a clock sample: their time, and the roofline time with arithmetic peaks
-  // scaled by the actual clock over the nominal clock.
+  // For calls with clock samples: their time, and their roofline time with compute peaks scaled by
+  // actual / nominal clock.
   int64_t clocked_ns = 0;
   int64_t clocked_roof_ns = 0;
   ProductSums products;
@@ -76,12 +77,12 @@ struct RoofSums {
   double flop_per_s() const;  // NaN without time
   double bytes_per_s() const;
   double intensity() const;   // FLOP per byte; NaN without bytes
-  double roof_share() const;  // roof_ns / roofed_ns; NaN without
+  double roof_share() const;  // roof_ns / roofed_ns; NaN if undefined
   double clocked_roof_share() const;
   bool compute_bound() const { return 2 * compute_roof_ns > roof_ns; }
 };
 
-// An operator with one shape in one phase, over layers, iterations and GPUs.
+// One operator with one shape in one phase, over layers, iterations and GPUs.
 struct RoofOp {
   LevelPhase phase = LevelPhase::kNone;
   std::string op;
@@ -93,7 +94,7 @@ struct RoofOp {
   RoofSums sums;
 };
 
-// A layer in a phase: what is known and what is not.
+// Known and unknown work of one layer in one phase.
 struct RoofPlace {
   LevelPhase phase = LevelPhase::kNone;
   int32_t layer = kNoLayer;
@@ -103,12 +104,12 @@ struct RoofPlace {
 
 struct RoofUnknown {
   NoWork why = NoWork::kNoModel;
-  std::string name;  // of the operator, or of the kernel where there is none
+  std::string name;  // operator, or kernel if there is none
   uint64_t kernels = 0;
   int64_t dur_ns = 0;
 };
 
-// Calls of one operator and shape with only bounds on their work. Their time is part of the unknown
+// Calls of one operator and shape whose work is only bounded. Their time is part of the unknown
 // time.
 struct RoofBounds {
   std::string op;
@@ -117,32 +118,34 @@ struct RoofBounds {
   uint64_t calls = 0;
   uint64_t kernels = 0;
   int64_t dur_ns = 0;
-  int64_t roofed_ns = 0;      // of dur_ns, on devices with known peaks
-  int64_t least_roof_ns = 0;  // at the roofline with the minimum work, and with the maximum
+  int64_t roofed_ns = 0;      // the part of dur_ns on devices with known peaks
+  int64_t least_roof_ns = 0;  // roofline time with the minimum work, and with the maximum
   int64_t most_roof_ns = 0;
-  // Of dur_ns, time with elements per thread taken from other launches of the same kernel.
+  // The part of dur_ns whose elements per thread come from other launches of the same kernel.
   int64_t same_kernel_ns = 0;
-  // Of roofed_ns, where the most is what memory and a full last cache carry in that time.
+  // The part of roofed_ns whose maximum work is limited by what memory and a full last-level cache
+  // can transfer in that time.
   int64_t limited_ns = 0;
-  uint64_t calls_beyond = 0;  // faster than the roofline with the minimum work
-  // Of those: not explained by what the last cache holds.
+  uint64_t calls_beyond = 0;  // calls faster than the roofline with the minimum work
+  // Calls among those that the content of the last-level cache does not explain.
   uint64_t calls_unexplained = 0;
 };
 
-// Collectives of one kind, group size and message.
+// Collectives of one kind, data type, group size and message size.
 struct RoofComm {
   std::string kind;
   std::string dtype;
   int64_t group_size = 0;
   double message_bytes = 0;
-  double factor = 0;  // bus over algorithm bandwidth; 0 = not defined
+  double factor = 0;  // bus / algorithm bandwidth; 0 = undefined
   uint64_t collectives = 0;
-  int64_t dur_ns = 0;           // of several ranks, of each collective the shortest: it waits least
-  double link_bytes_per_s = 0;  // maximum of the bus; 0 = unknown
-  bool network = false;         // by network cards that the machine is assumed to have
+  int64_t dur_ns = 0;           // per collective, the shortest duration over ranks: that rank waits
+                                // least
+  double link_bytes_per_s = 0;  // upper bound of the bus bandwidth; 0 = unknown
+  bool network = false;         // limited by the network cards that the machine is assumed to have
 };
 
-// Products of one GPU in one iteration.
+// Products on one GPU in one iteration.
 struct RoofUse {
   int64_t gpu = 0;
   int32_t iter = kNoIteration;
@@ -152,44 +155,45 @@ struct RoofUse {
 };
 
 struct JobRoof {
-  std::vector<DeviceRoof> devices;   // by name
-  std::vector<RoofOp> ops;           // by above_ns, the longest first
-  std::vector<RoofPlace> places;     // by phase, layer
-  std::vector<RoofUnknown> unknown;  // by time, the longest first
-  std::vector<RoofBounds> bounds;    // by time, the longest first
-  std::vector<RoofComm> comm;        // by time, the longest first
-  RoofSums known;                    // of all calls with a model
+  std::vector<DeviceRoof> devices;   // sorted by name
+  std::vector<RoofOp> ops;           // by above_ns, largest first
+  std::vector<RoofPlace> places;     // sorted by phase, layer
+  std::vector<RoofUnknown> unknown;  // longest first
+  std::vector<RoofBounds> bounds;    // longest first
+  std::vector<RoofComm> comm;        // longest first
+  RoofSums known;                    // over all calls with known work
   std::array<int64_t, kNoWorks> unknown_ns = {};
-  int64_t kernel_ns = 0;     // = known.dur_ns and the unknown, exactly
+  int64_t kernel_ns = 0;     // exactly known.dur_ns + unknown_total_ns()
   int64_t comm_ns = 0;       // of collectives
-  int64_t comm_told_ns = 0;  // of these, with a message size
-  int64_t copy_ns = 0;       // of copies and fills
+  int64_t comm_told_ns = 0;  // the part of comm_ns with a known message size
+  int64_t copy_ns = 0;       // copies and memsets
   uint64_t nested_calls = 0;
-  int64_t replayed_ns = 0;  // of known.dur_ns, in replays: the work is that of the recording
+  int64_t replayed_ns = 0;  // the part of known.dur_ns in graph replays: their work is that of the
+                            // capture
   uint64_t ranks = 0;
-  // Over GPUs and ranks, from the first start of a compute kernel to the last end.
+  // Summed over GPUs and ranks, from the first start of a compute kernel to the last end.
   int64_t wall_ns = 0;
-  int64_t unknown_product_ns = 0;  // of kernels that multiply, without known work
-  std::vector<RoofUse> uses;       // by rank, GPU and iteration
+  int64_t unknown_product_ns = 0;  // kernels that multiply but have no known work
+  std::vector<RoofUse> uses;       // sorted by rank, GPU and iteration
 
   int64_t unknown_total_ns() const;
-  double known_share() const;  // of the kernel time; NaN without kernels
-  // The least and the most are of kernels without known work: at nothing, and at the peak.
+  double known_share() const;  // share of the kernel time; NaN without kernels
+  // mfu_low and mfu_high assume that kernels without known work do nothing, or run at the peak.
   Utilisation utilisation() const;
-  // Empty without a known device.
+  // Unknown if the device is.
   Utilisation utilisation_of(const RoofUse& use) const;
-  // Of each of these iterations, all GPUs together.
+  // One per iteration, over all GPUs.
   std::vector<Utilisation> utilisations(const std::vector<int32_t>& iterations) const;
 };
 
-// Combines the ranks of a job, one after the other.
+// Combines the ranks of a job, which are added one after the other.
 class RoofReader {
  public:
-  // facts must outlive it. asked: the user's name of the device, or none.
+  // facts must outlive it. asked: the user's name of the device, empty = none.
   RoofReader(const FactBook& facts, std::string asked) : facts_(facts), asked_(std::move(asked)) {}
 
-  // report: of this trace, with its rows. replays: those joined to their captures; null if none.
-  // clocks: of its GPUs, on its times.
+  // report: of this trace, including rows. replays: graph replays joined to their captures; null if
+  // none. clocks: of its GPUs, on the trace's time base.
   void add(const Trace& trace, const Links& links, const KernelNames& kernels,
            const BreakdownReport& report, const ReplayReport* replays = nullptr,
            const ClocksByGpu& clocks = {});
@@ -205,10 +209,10 @@ class RoofReader {
     int64_t group_size = 0;
     double bytes = 0;
     int64_t seq = -1;
-    uint64_t nth = 0;  // distinguishes those without a sequence number
+    uint64_t nth = 0;  // distinguishes collectives without a sequence number
     friend std::partial_ordering operator<=>(const CommKey&, const CommKey&) = default;
   };
-  // The limiting link of a collective, as in RoofComm.
+  // Link that limits a collective, as in RoofComm.
   struct CommLink {
     bool network = false;
     double bytes_per_s = 0;
@@ -227,9 +231,9 @@ class RoofReader {
   const FactBook& facts_;
   std::string asked_;
   JobRoof job_;
-  std::map<std::tuple<uint64_t, int64_t, int32_t>, RoofUse> uses_;  // by rank, GPU and window
+  std::map<std::tuple<uint64_t, int64_t, int32_t>, RoofUse> uses_;  // keyed by rank, GPU and window
   std::map<std::string, DeviceRoof> roofs_;
-  std::map<int64_t, const DeviceRoof*> roof_of_device_;  // of the trace that is being read
+  std::map<int64_t, const DeviceRoof*> roof_of_device_;  // of the current trace
   std::map<OpKey, RoofOp> ops_;
   std::map<std::pair<LevelPhase, int32_t>, RoofPlace> places_;
   std::map<std::pair<NoWork, std::string>, RoofUnknown> unknown_;

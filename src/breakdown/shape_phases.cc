@@ -10,12 +10,12 @@
 namespace assay {
 namespace {
 
-// Queries and keys of the attentions of one iteration.
+// Queries and keys of the attentions in one iteration.
 struct Asked {
-  bool one = false;      // one query for each sequence, several keys or pages
-  bool several = false;  // queries
+  bool one = false;      // one query per sequence, with several keys or pages
+  bool several = false;  // several queries per sequence
   bool pages = false;
-  double keys = 0;  // of the longest
+  double keys = 0;  // of the longest sequence
 };
 
 void take(const AttentionLengths& lengths, Asked& asked) {
@@ -28,7 +28,7 @@ void take(const AttentionLengths& lengths, Asked& asked) {
 std::vector<Asked> asked_of(const Trace& trace, const Windows& windows) {
   std::vector<Asked> asked(windows.windows.size());
   const OpInputTable& table = trace.op_inputs;
-  // By name, dims and values: the longest of packed sequences is a value.
+  // Keyed by name, dims and values: the longest of concatenated sequences is a value.
   std::map<std::array<uint32_t, 3>, std::optional<AttentionLengths>> known;
   for (size_t i = 0; i < table.size(); ++i) {
     const size_t op = table.op[i].index();
@@ -81,7 +81,7 @@ Phases phases_by_shape(const Trace& trace, const Windows& windows) {
 Phases generation_phases(const Trace& trace, const Links& links, const Windows& windows) {
   Phases phases = find_phases(trace, links, windows);
   if (phases.source == PhaseSource::kLabels) return phases;
-  // One window of prefill and decode together: its shapes say less than the pattern that splits it.
+  // A single window with prefill and decode: the pattern splits it, which shapes cannot.
   const bool split = phases.source == PhaseSource::kPattern;
   if (split && windows.source == WindowSource::kWholeTrace) return phases;
   Phases by_shape = phases_by_shape(trace, windows);

@@ -15,19 +15,20 @@ namespace {
 constexpr size_t kCandidates = 32;
 constexpr size_t kLeastPeriod = 3;
 constexpr size_t kLeastRepeats = 3;
-// Layers of a block, one kind each, are alike in this share of their units.
+// Minimum share of common units for layers of a block, each of its own kind, to be similar.
 constexpr double kAlike = 0.7;
 constexpr size_t kMostKinds = 16;
-constexpr size_t kMostSplit = 4096;  // units of a block that is looked into
-constexpr size_t kLeastHeavy = 2;  // matrix products or attentions of a layer in a block of several
-// Stretches of more units than this are alike by their common begin and end alone.
-constexpr size_t kMostCells = size_t{1} << 25;     // of the table that is kept of two stretches
-constexpr size_t kMostCompared = size_t{1} << 24;  // units of the one times units of the other
-// In a longer block, every n-th possible start is tried, and every n-th norm.
+constexpr size_t kMostSplit = 4096;  // maximum units of a block that is searched for layers
+constexpr size_t kLeastHeavy = 2;  // minimum matrix products or attentions of a layer in a block of
+                                   // several
+// Longer stretches are compared by their common prefix and suffix only.
+constexpr size_t kMostCells = size_t{1} << 25;     // of the table kept for two stretches
+constexpr size_t kMostCompared = size_t{1} << 24;  // product of the lengths of two stretches
+// In longer blocks, only evenly spaced starts and norms are tried.
 constexpr size_t kMostShifts = 256;
-// A repeated sequence is layers if it has this share of the time of its sequence.
+// Minimum share of the sequence's time for a repetition to be layers.
 constexpr double kLayersShare = 0.3;
-// A shorter block is preferred while it covers this share of what the best one does.
+// A shorter block is preferred if it covers at least this share of what the best one covers.
 constexpr double kNearlyAsMuch = 0.9;
 
 std::vector<size_t> candidate_periods(const std::vector<uint32_t>& tokens) {
@@ -41,7 +42,7 @@ std::vector<size_t> candidate_periods(const std::vector<uint32_t>& tokens) {
     if (gap >= kLeastPeriod) ++count[gap];
   }
   std::vector<std::pair<size_t, size_t>> gaps(count.begin(), count.end());
-  // Longer gaps are rarer by nature: weigh a gap by the tokens it explains.
+  // Longer gaps are naturally rarer: weight each gap by the tokens it explains.
   std::stable_sort(gaps.begin(), gaps.end(), [](const auto& a, const auto& b) {
     return a.second * a.first > b.second * b.first;
   });
@@ -90,15 +91,15 @@ std::vector<std::string> own_names(const std::vector<BlockUnit>& block) {
   return names;
 }
 
-// An elementwise product, not a matrix product.
+// True for an elementwise product, not for a matrix product.
 bool is_gating(std::string_view name) { return contains(name, "mul") && !contains(name, "matmul"); }
 
 bool is_routing(std::string_view name) {
   return contains(name, "topk") || contains(name, "top_k") || contains(name, "routing");
 }
 
-// Matrix products after a block's attention that route tokens to experts: an operator that selects
-// the largest comes before the next product.
+// Matrix products after a block's attention that route tokens to experts: followed by a top-k
+// operator before the next product.
 std::vector<bool> routers_of(const std::vector<BlockUnit>& block) {
   std::vector<bool> routers(block.size(), false);
   size_t last = block.size();
@@ -114,8 +115,8 @@ std::vector<bool> routers_of(const std::vector<BlockUnit>& block) {
   return routers;
 }
 
-// The order norm, qkv, rotary (optional), attention, out projection, then norm, gate, up
-// (optional), activation, down.
+// True for the order norm, qkv, rotary (optional), attention, output projection, then norm, gate,
+// up (optional), activation, down.
 bool is_llama_block(const std::vector<BlockUnit>& block) {
   size_t norms = 0;
   size_t attention = 0;
@@ -197,7 +198,8 @@ size_t heavy_units(std::span<const BlockUnit> units, size_t begin, size_t end) {
                                            is_heavy));
 }
 
-// Layers hold matrix products and a good part of the time; a loop over parameters does not.
+// Layers contain matrix products and a substantial part of the time; a loop over parameters does
+// not.
 bool is_worth_it(const std::vector<BlockUnit>& units, const RepeatingBlock& block) {
   int64_t all_ns = 0;
   int64_t inside_ns = 0;
@@ -209,7 +211,7 @@ bool is_worth_it(const std::vector<BlockUnit>& units, const RepeatingBlock& bloc
          static_cast<double>(inside_ns) >= kLayersShare * static_cast<double>(all_ns);
 }
 
-// Units that two stretches have in common, in their order, over the longer one's length.
+// Length of the longest common subsequence of two stretches / length of the longer one.
 double likeness(std::span<const uint32_t> a, std::span<const uint32_t> b) {
   const size_t longer = std::max(a.size(), b.size());
   const CommonEnds ends = common_ends(a, b);
@@ -222,7 +224,7 @@ double likeness(std::span<const uint32_t> a, std::span<const uint32_t> b) {
   return static_cast<double>(common) / static_cast<double>(longer);
 }
 
-// True if the parts of a block that begin there are layers of one stack.
+// True if the parts of a block with these starts are layers of one stack.
 bool are_layers(std::span<const uint32_t> block, std::span<const BlockUnit> units,
                 const std::vector<size_t>& begins) {
   for (size_t k = 0; k < begins.size(); ++k) {
@@ -241,8 +243,8 @@ size_t attentions(std::span<const BlockUnit> units, size_t begin, size_t end) {
                     [](const BlockUnit& unit) { return unit.type == OpType::kAttention; }));
 }
 
-// True if the rest of a block with inner repeating layers is one layer of another kind: it has
-// attention and matrix products, unlike the units around the layers of an iteration.
+// True if the rest of a block with inner repeating layers is one layer of another kind: unlike the
+// units around the layers of an iteration, it has attention and matrix products.
 bool is_other_layer(std::span<const BlockUnit> units, const RepeatingBlock& block,
                     const RepeatingBlock& inner) {
   const size_t end = block.begin + block.period;
@@ -255,8 +257,8 @@ bool is_other_layer(std::span<const BlockUnit> units, const RepeatingBlock& bloc
          attentions(units, inner.begin, inner.begin + inner.period) > 0;
 }
 
-// Starts of the repeating layers at the beginning of a block, and of the layer of another kind
-// after them; empty if the block has another structure.
+// Starts of the repeating layers at the beginning of a block, and of the other-kind layer after
+// them; empty if the block has a different structure.
 std::vector<size_t> begins_of_two_kinds(const std::vector<uint32_t>& block,
                                         std::span<const BlockUnit> units) {
   const RepeatingBlock inner = find_repeating_block(block);
@@ -294,8 +296,8 @@ std::vector<size_t> layer_begins(const std::vector<uint32_t>& tokens,
   return two_kinds.empty() ? std::vector<size_t>{0} : two_kinds;
 }
 
-// Lengths of what ends of two stretches have in common, where places differ by at most `apart`: as
-// much of the table is filled as that. Others are 0.
+// Common subsequence lengths of suffix pairs whose positions differ by at most `apart`, so only a
+// band of the table is filled. Other pairs are 0.
 class NearbyLengths {
  public:
   NearbyLengths(std::span<const uint32_t> part, std::span<const uint32_t> kind, size_t apart)
@@ -329,7 +331,8 @@ class NearbyLengths {
   std::vector<uint32_t> common_;
 };
 
-// Starts at the first different units, along the common subsequence; positions are after `first`.
+// Appends the indices along the common subsequence; positions count from `first`, the first
+// differing unit.
 template <typename Lengths>
 void follow_common(std::span<const uint32_t> kind, std::span<const uint32_t> part,
                    const Lengths& lengths, size_t first, std::vector<size_t>& places) {
@@ -344,9 +347,9 @@ void follow_common(std::span<const uint32_t> kind, std::span<const uint32_t> par
   }
 }
 
-// For each unit of `part`, its index in `kind` along the common subsequence; kNoUnit for others.
-// Indices of common units differ by at most the number of units that only one has. If that is less
-// than the cost of a row of bits, only those are compared.
+// For each unit of `part`, its index in `kind` along the common subsequence; kNoUnit if it has
+// none. The positions of common units differ by at most the number of unmatched units. If that band
+// is cheaper than a row of bits, only the band is computed.
 std::vector<size_t> places_in(std::span<const uint32_t> kind, std::span<const uint32_t> part) {
   const size_t n = part.size();
   const size_t m = kind.size();
@@ -366,7 +369,8 @@ std::vector<size_t> places_in(std::span<const uint32_t> kind, std::span<const ui
   if ((n - first + 1) * width > kMostCells) return with_common_end();
   const std::span<const uint32_t> part_left = part.subspan(first);
   const std::span<const uint32_t> kind_left = kind.subspan(first);
-  constexpr size_t kBits = 64;  // of a word, for which a row of bits takes as long as for a cell
+  constexpr size_t kBits = 64;  // units per word: a row of bits costs as much as one cell per 64
+                                // units
   if (kind_left.size() / kBits < width) {
     follow_common(kind_left, part_left, SuffixLengths(part_left, kind_left), first, places);
   } else {
@@ -375,12 +379,11 @@ std::vector<size_t> places_in(std::span<const uint32_t> kind, std::span<const ui
   return places;
 }
 
-// Similarity of parts of a sequence to a kind of layer, with one start and several ends or one end
-// and several starts: likeness() of each. Many queries fill one table for all, so that the cost is
-// at most twice that of the table.
+// likeness() of parts of a sequence to a layer kind, for parts with a common start or a common end.
+// Many queries share one table, so that the cost is at most twice that of the table.
 class Stretches {
  public:
-  // longest: all of them lie in it, at its begin, or at its end.
+  // longest: contains all parts, at its beginning, or at its end if at_end.
   Stretches(std::span<const uint32_t> longest, std::span<const uint32_t> kind, bool at_end)
       : longest_(longest), kind_(kind), at_end_(at_end) {
     const size_t shorter = std::min(longest.size(), kind.size());
@@ -402,7 +405,7 @@ class Stretches {
   }
 
  private:
-  // As common_ends(): what both begin with before what both end with.
+  // As common_ends(): the common prefix first, then the common suffix.
   CommonEnds ends_of(std::span<const uint32_t> part) const {
     const size_t shorter = std::min(part.size(), kind_.size());
     CommonEnds ends;
@@ -439,19 +442,18 @@ class Stretches {
   std::span<const uint32_t> longest_;
   std::span<const uint32_t> kind_;
   bool at_end_;
-  size_t shared_ = 0;  // units that the longest and the kind begin with, or end with
+  size_t shared_ = 0;  // common prefix of the longest part and the kind; suffix if at_end_
   size_t spent_ = 0;
-  std::vector<size_t> lengths_;  // by the length of the stretch; empty until it pays
+  std::vector<size_t> lengths_;  // by length of the part; empty until the table pays off
 };
 
-// Walks from one layer to the next in a sequence.
+// Finds consecutive layers in a sequence.
 class LayerWalk {
  public:
   LayerWalk(const std::vector<uint32_t>& tokens, std::vector<std::vector<uint32_t>> kinds)
       : tokens_(tokens), kinds_(std::move(kinds)) {}
 
-  // The layer that begins at `at`, of the kind expected or of another; length 0 where there is
-  // none.
+  // The layer that begins at `at`, of the expected kind or of another; length 0 if there is none.
   BlockLayer from(size_t at, size_t expected) const {
     for (size_t k = 0; k < kinds_.size(); ++k) {
       const size_t kind = (expected + k) % kinds_.size();
@@ -460,7 +462,7 @@ class LayerWalk {
     for (size_t k = 0; k < kinds_.size(); ++k) {
       const size_t kind = (expected + k) % kinds_.size();
       const size_t whole = kinds_[kind].size();
-      // Some units more or fewer: up to where the next layer begins.
+      // With some units more or fewer: it ends where the next layer begins.
       const size_t rest = tokens_.size() - std::min(at, tokens_.size());
       Stretches stretches(stretch(at, at + std::min(rest, whole + whole / 4)), kinds_[kind], false);
       for (size_t extra = 0; extra <= whole / 4; ++extra) {
@@ -472,7 +474,7 @@ class LayerWalk {
     }
     return last(at, expected);
   }
-  // The layer that ends at `end`.
+  // The layer that ends at `end`; otherwise as from().
   BlockLayer before(size_t end, size_t expected) const {
     for (size_t k = 0; k < kinds_.size(); ++k) {
       const size_t kind = (expected + kinds_.size() - k) % kinds_.size();
@@ -493,7 +495,7 @@ class LayerWalk {
     }
     return first(end, expected);
   }
-  // The same layer with the place of each unit, where it differs from its kind.
+  // The same layer with the index of each unit, if it differs from its kind.
   BlockLayer with_places(BlockLayer layer) const {
     if (layer.from != kNoUnit) return layer;
     layer.from = 0;
@@ -502,7 +504,7 @@ class LayerWalk {
   }
 
  private:
-  static constexpr size_t kBegin = 3;  // units by which a layer is known to begin
+  static constexpr size_t kBegin = 3;  // units that must match for a layer to begin
 
   bool stands_at(size_t at, size_t kind) const {
     const std::vector<uint32_t>& units = kinds_[kind];
@@ -518,7 +520,7 @@ class LayerWalk {
                         tokens_.begin() + static_cast<std::ptrdiff_t>(at));
     });
   }
-  // Indices are computed later, for the layers that are kept: `from` is kNoUnit until then.
+  // `from` is kNoUnit until with_places() computes the indices, only for layers that are kept.
   BlockLayer alike(size_t at, size_t end, size_t kind) const {
     const std::vector<uint32_t>& units = kinds_[kind];
     if (likeness(stretch(at, end), units) < kAlike) return {};
@@ -530,14 +532,14 @@ class LayerWalk {
   static bool enough(size_t part, size_t whole) {
     return part > 0 && static_cast<double>(part) >= kAlike * static_cast<double>(whole);
   }
-  // At the end of a run the last units may be missing, at its begin the first ones.
+  // The last layer of a run may lack its last units, the first one its first units.
   BlockLayer last(size_t at, size_t kind) const {
     const std::vector<uint32_t>& units = kinds_[kind];
     size_t same = 0;
     while (same < units.size() && at + same < tokens_.size() && tokens_[at + same] == units[same])
       ++same;
     if (enough(same, units.size())) return {at, same, kind, 0};
-    // With other units, up to the last that it has.
+    // With differing units: ends with the last unit that the kind has.
     const size_t rest = std::min(units.size(), tokens_.size() - std::min(at, tokens_.size()));
     if (rest == 0) return {};
     BlockLayer layer = with_places(alike(at, at + rest, kind));
@@ -554,7 +556,7 @@ class LayerWalk {
            tokens_[end - 1 - same] == units[units.size() - 1 - same])
       ++same;
     if (enough(same, units.size())) return {end - same, same, kind, units.size() - same};
-    // With other units, from the first that it has.
+    // With differing units: starts with the first unit that the kind has.
     const size_t rest = std::min(units.size(), end);
     if (rest == 0) return {};
     BlockLayer layer = with_places(alike(end - rest, end, kind));
@@ -571,10 +573,10 @@ class LayerWalk {
   std::vector<std::vector<uint32_t>> kinds_;
 };
 
-// A way to lay layers over a sequence: how the block is cut, and what follows from it.
+// A possible division of a sequence into layers.
 struct Layout {
-  size_t first = 0;            // where the block that was cut begins
-  std::vector<size_t> begins;  // of the layers in it
+  size_t first = 0;            // start of the block that was divided
+  std::vector<size_t> begins;  // starts of its layers
   std::vector<BlockLayer> layers;
 };
 
@@ -589,8 +591,8 @@ LayerWalk walk_over(const std::vector<uint32_t>& tokens, const Layout& layout, s
   return LayerWalk(tokens, std::move(kinds));
 }
 
-// The layers of the run with blocks that begin `shift` units later, and the adjacent ones that
-// differ in some units.
+// The layers of a run if its blocks begin `shift` units later, and adjacent layers that differ in
+// some units.
 Layout lay_out(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
                const RepeatingBlock& block, size_t shift) {
   Layout result;
@@ -632,11 +634,11 @@ BlockLayers with_units(const std::vector<uint32_t>& tokens, const std::vector<Bl
   return result;
 }
 
-// Possible starts of the block, as offsets in units from the start of its run. Offsets with an
-// equal number of blocks in the run are the first and every norm. Offsets with one block less
-// ("late") need no norm. Of many, evenly spaced ones are used. Between two of these, the difference
-// of the first and last layer from the others changes little, so neighbours have nearly the same
-// result.
+// Candidate starts of the block, as offsets in units from the start of its run. Offsets that keep
+// the number of blocks in the run: the first and every norm. Offsets that cost one block ("late")
+// need not be norms. If there are many, evenly spaced ones are used: neighbouring offsets give
+// nearly the same result, because the differences of the first and last layer from the others
+// change little.
 std::vector<size_t> shifts_of(const std::vector<BlockUnit>& units, const RepeatingBlock& block) {
   const size_t last =
       block.repeats >= kLeastRepeats ? block.period - 1 : std::min(block.spare, block.period - 1);
@@ -654,10 +656,10 @@ std::vector<size_t> shifts_of(const std::vector<BlockUnit>& units, const Repeati
   return shifts;
 }
 
-// The start of a block with the most complete layers, preferably a norm. A late one is used only if
-// it gives more layers in spite of one block less. The first and the last layer differ from the
-// others, and a run that begins in the middle of the first is as long as one that ends in the
-// middle of the last.
+// Chooses the start of the block with the most complete layers, preferably at a norm. A late start
+// is used only if it gives more layers in spite of one block less. The first and the last layer
+// differ from the others, and a run that begins in the middle of the first is as long as one that
+// ends in the middle of the last.
 BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
                         const RepeatingBlock& block) {
   Layout best;
@@ -677,9 +679,8 @@ BlockLayers best_layers(const std::vector<uint32_t>& tokens, const std::vector<B
   return with_units(tokens, units, block.period, std::move(best));
 }
 
-// The sequence of one block, if its inner repetitions are the layers and the block itself is an
-// iteration. Then it contains an optimizer or a replay of layers, or its attention is in the inner
-// repetitions.
+// Repetition inside one block, if it is the layers and the block is an iteration: the block
+// contains an optimizer or a replay of layers, or its attention is in the inner repetition.
 RepeatingBlock inner_block(const std::vector<uint32_t>& tokens, const std::vector<BlockUnit>& units,
                            const RepeatingBlock& block) {
   const auto first = static_cast<std::ptrdiff_t>(block.begin);
@@ -691,7 +692,7 @@ RepeatingBlock inner_block(const std::vector<uint32_t>& tokens, const std::vecto
   return inner;
 }
 
-// The layers of the first iteration, again in all of them.
+// Repeats the layers of the first iteration in all iterations.
 BlockLayers every_iteration(const RepeatingBlock& block, BlockLayers found) {
   std::vector<BlockLayer> once;
   for (const BlockLayer& layer : found.layers) {

@@ -12,7 +12,7 @@ namespace assay {
 namespace {
 
 constexpr int64_t kSecond = 1'000'000'000;
-// A sample represents at most this part of a period on either side; a longer gap is a hole.
+// A sample represents at most this share of a period on either side; longer gaps have no samples.
 constexpr double kReach = 0.75;
 constexpr double kNormal95 = 1.959963984540054;
 constexpr uint64_t kFewHits = 5;
@@ -40,8 +40,8 @@ TelemetrySignal signal_of(TelemetryQuantity quantity) {
   return TelemetrySignal::kCpuPower;
 }
 
-// True if a sample is instantaneous, so that samples inside short intervals are valid for these.
-// Power and load are the driver's means over an unknown time.
+// True if samples of the signal are instantaneous, so that a sample inside a short interval is
+// valid for it. Power and load are averages by the driver over an unknown time.
 bool of_the_moment(TelemetrySignal signal) {
   return signal == TelemetrySignal::kSmClock || signal == TelemetrySignal::kMemoryClock ||
          signal == TelemetrySignal::kTemperature || signal == TelemetrySignal::kMemoryUsed;
@@ -54,9 +54,9 @@ int64_t median_step(const std::vector<int64_t>& t_ns) {
   return steps.empty() ? 0 : std::llround(quantile_sorted(steps, 0.5));
 }
 
-// ---- a log on the trace's time ----
+// ---- alignment of a log with the trace's time ----
 
-// First and last moment of everything in it.
+// First and last time of all samples.
 std::optional<Interval> span_of(const TelemetryLog& log) {
   std::optional<Interval> span;
   const auto extend = [&span](const std::vector<int64_t>& t_ns) {
@@ -79,7 +79,7 @@ std::string zone_words(int64_t zone_ns) {
          two(minutes % 60);
 }
 
-// The clock of the log's times, and their offset.
+// Sets the description of the log's clock and the offset to the trace's time.
 Status place_clock(const TelemetryLog& log, const TelemetryOptions& options, int64_t first_work_ns,
                    TelemetryFile& file) {
   file.offset_ns = options.offset_ns;
@@ -166,7 +166,7 @@ std::string seconds(int64_t ns) {
          std::string(3 - ms.size(), '0') + ms + " s";
 }
 
-// ---- cells: the time that a sample represents ----
+// ---- cells: the time that each sample represents ----
 
 class Cells {
  public:
@@ -183,9 +183,9 @@ class Cells {
     if (i + 1 < t.size()) end = std::min(end, t[i] + (t[i + 1] - t[i]) / 2);
     return {begin, end};
   }
-  // Variance of the sample's interval, from the differences to its neighbours: a local version of
-  // the successive-difference estimator for systematic sampling (Wolter, Introduction to Variance
-  // Estimation, 2nd ed., section 8.2).
+  // Variance of the value over the sample's interval, estimated from the differences to its
+  // neighbours: a local version of the successive-difference estimator for systematic sampling
+  // (Wolter, Introduction to Variance Estimation, 2nd ed., section 8.2).
   double variance(size_t i) const {
     const std::vector<double>& v = track_.value;
     double sum = 0;
@@ -203,7 +203,7 @@ class Cells {
   int64_t reach_ns_ = 0;
 };
 
-// Overlap of an interval with merged ones, queried in ascending order.
+// Overlap of intervals with merged ones; query them in ascending order.
 class Overlap {
  public:
   explicit Overlap(const std::vector<Interval>& merged) : merged_(merged) {}
@@ -235,15 +235,15 @@ int64_t longest_of(const std::vector<Interval>& merged) {
   return longest;
 }
 
-// Weights of the samples that overlap the intervals.
+// Weighted sums of the samples that overlap the intervals.
 struct Weights {
   double time = 0;
   double value = 0;     // time-weighted sum
   double variance = 0;  // of that sum
   std::vector<double> hits;
   uint64_t reaching = 0;
-  bool exact = true;        // all of them are means over intervals that lie wholly inside
-  size_t first = SIZE_MAX;  // sample that reaches in
+  bool exact = true;        // all are means over periods wholly inside the intervals
+  size_t first = SIZE_MAX;  // first sample that overlaps
   size_t last = 0;
 };
 
@@ -261,8 +261,8 @@ Weights weigh(const TelemetryTrack& track, const std::vector<Interval>& merged) 
     const auto weight = static_cast<double>(common);
     sums.time += weight;
     sums.value += weight * track.value[i];
-    // A mean is exact over its whole interval. Over a part of it, and for an instantaneous sample,
-    // it is an estimate.
+    // A mean is exact over its whole period. For a part of it, and for an instantaneous sample, it
+    // is an estimate.
     const bool exact = track.mean && common == cell.end_ns - cell.start_ns;
     if (!exact) sums.variance += weight * weight * cells.variance(i);
     sums.exact = sums.exact && exact;
@@ -274,7 +274,7 @@ Weights weigh(const TelemetryTrack& track, const std::vector<Interval>& merged) 
   return sums;
 }
 
-// Between the smallest and the largest sample that reach in, and their neighbours.
+// Bounds from the overlapping samples and their neighbours.
 void bracket(const TelemetryTrack& track, const Weights& sums, SampledValue& result) {
   result.how = SampledHow::kBracket;
   const size_t begin = sums.first > 0 ? sums.first - 1 : 0;
@@ -295,7 +295,7 @@ struct GpuOpKey {
   friend auto operator<=>(const GpuOpKey&, const GpuOpKey&) = default;
 };
 
-// Runs of compute kernels with the same key: from the start of the first to the end of the last.
+// Runs of consecutive compute kernels with the same key, from the first start to the last end.
 // `with_op`: the operation is part of the key.
 std::map<GpuOpKey, std::vector<Interval>> runs_of(const BreakdownReport& report, bool with_op) {
   std::map<GpuOpKey, std::vector<Interval>> runs;
@@ -322,7 +322,7 @@ std::map<GpuOpKey, std::vector<Interval>> runs_of(const BreakdownReport& report,
   return runs;
 }
 
-// The device of the log that a GPU of the trace is, nullopt when none is.
+// Device of the log that corresponds to a GPU of the trace; nullopt if there is none.
 std::optional<std::string> log_device(const PlacedTelemetry& placed, int64_t gpu, bool only_gpu,
                                       const TelemetryOptions& options) {
   const auto told = options.device_of.find(gpu);
@@ -339,8 +339,8 @@ std::optional<std::string> log_device(const PlacedTelemetry& placed, int64_t gpu
   return std::nullopt;
 }
 
-// Error of the power of intervals from samples alone. The sensor's window and delay are unknown, so
-// within kEdgeNs of each end the draw may equal any sample around it.
+// Widens the error of the power of intervals. The sensor's window and delay are unknown, so within
+// kEdgeNs of each end the power may equal any surrounding sample.
 void add_edges(const TelemetryTrack& track, const std::vector<Interval>& merged,
                SampledValue& value) {
   constexpr int64_t kEdgeNs = kSecond / 2;
@@ -359,7 +359,7 @@ std::vector<Interval> moved(std::vector<Interval> intervals, int64_t by_ns) {
   return intervals;
 }
 
-// late_ns: by how much the log of the device is late.
+// late_ns: delay of the device's log.
 TelemetryRow make_row(TelemetryLevel level, int64_t gpu, std::vector<Interval> merged,
                       const PlacedTelemetry& placed, const std::optional<std::string>& device,
                       int64_t late_ns) {
@@ -571,8 +571,8 @@ double min_cores(const float* percent, size_t cpus) {
   return sum;
 }
 
-// Per logical CPU its physical core among activity.cores, which are found here; empty where the
-// places of some are not known.
+// Maps each logical CPU to its index in activity.cores, which this fills; empty if the topology is
+// incomplete.
 std::vector<size_t> find_cores(const PlacedTelemetry& placed, CpuActivity& activity) {
   std::map<std::pair<int, int>, size_t> index;
   std::vector<size_t> core_of;
@@ -589,7 +589,7 @@ std::vector<size_t> find_cores(const PlacedTelemetry& placed, CpuActivity& activ
   return {};
 }
 
-// Adds what the cores did in one period, with `percent` per logical CPU.
+// Adds the activity of the cores in one period; `percent` is per logical CPU.
 void add_cores(const float* percent, const std::vector<size_t>& core_of, CpuMoment& moment,
                CpuActivity& activity) {
   std::vector<uint8_t> busy(activity.cores.size());
@@ -607,7 +607,7 @@ void add_cores(const float* percent, const std::vector<size_t>& core_of, CpuMome
   activity.active_siblings.insert(activity.active_siblings.end(), busy.begin(), busy.end());
 }
 
-// Totals from the moments.
+// Computes totals from the moments.
 void sum_up(CpuActivity& activity) {
   std::vector<double> active;
   std::vector<double> least;
@@ -717,7 +717,7 @@ std::vector<GpuMoment> gpu_moments(const TelemetryReport& report, TelemetrySigna
   for (const int64_t t : lead.t_ns) {
     std::vector<double> values;
     for (size_t gpu = 0; gpu < tracks.size(); ++gpu) {
-      // This GPU's reading of the same round: the nearest, within a period.
+      // This GPU's sample of the same round: the nearest one, at most one period away.
       const std::vector<int64_t>& times = tracks[gpu]->t_ns;
       size_t& at = next[gpu];
       while (at + 1 < times.size() && std::abs(times[at + 1] - t) <= std::abs(times[at] - t)) ++at;

@@ -20,7 +20,7 @@ bool in_forward(LevelPhase phase) {
          phase != LevelPhase::kOptimizer;
 }
 
-// The process groups in which a rank reduces once per layer.
+// The process groups in which a rank reduces at least once per layer.
 std::set<GroupName> reducing_groups(const BreakdownReport& report) {
   std::map<GroupName, std::map<int32_t, uint64_t>> per_iteration;
   for (const CollectiveEvent& event : report.collectives) {
@@ -85,7 +85,7 @@ std::vector<JobIteration> job_iterations(const std::vector<LevelSpan>& spans,
   for (const JobGpu& gpu : gpus) group_of[gpu.gpu] = gpu.token_group;
   struct Found {
     JobIteration sum;
-    std::map<int64_t, std::optional<int64_t>> tokens;  // by group: from any of its GPUs
+    std::map<int64_t, std::optional<int64_t>> tokens;  // by token group: from any of its GPUs
   };
   std::map<int32_t, Found> found;
   for (const LevelSpan& span : spans) {

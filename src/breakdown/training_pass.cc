@@ -8,7 +8,7 @@ namespace {
 
 struct OptimizerRun {
   size_t begin = 0;
-  size_t end = 0;  // equal to begin: none, or several with other work between them
+  size_t end = 0;  // equal to begin: no optimizer, or several with other work between them
 };
 
 OptimizerRun optimizer_run(const std::vector<BlockUnit>& units) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Forward, backward and optimizer of a training step of which only kernels are known.
+// Forward, backward and optimizer phases of a training step for which only kernels are known.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// Layers that were found in a sequence: its units [begin, end).
+// A run of layers in a sequence: units [begin, end).
 struct SequenceBlock {
   size_t begin = 0;
   size_t end = 0;
@@ -20,7 +20,7 @@ struct SequenceBlock {
   std::string name;
 };
 
-// The backward pass goes through the layers of the forward pass in the other direction.
+// A forward layer run and its backward run, which processes the layers in reverse order.
 struct MirroredBlock {
   SequenceBlock forward;
   SequenceBlock backward;
@@ -31,11 +31,11 @@ struct TrainingPass {
   std::vector<MirroredBlock> mirrored;
 };
 
-// If one optimizer runs in the sequence, without a matrix product between its first and last
-// kernel, that is its phase. The passes are known if the blocks before it come in pairs with equal
-// numbers of layers, the first paired with the last. The first half is then the forward pass, the
-// other the backward pass. Units before, between and after the blocks (embeddings, the loss,
-// clipping of gradients, logging) stay unknown. So does any sequence without this clear structure.
+// If exactly one optimizer runs in the sequence, without a matrix product between its first and
+// last kernel, it is the optimizer phase. The passes are known if the blocks before it pair up, the
+// first with the last and so on, with equal numbers of layers. The first half is then the forward
+// pass, the second the backward pass. Units before, between and after the blocks (embeddings, loss,
+// gradient clipping, logging) stay unknown, as does any sequence without this structure.
 TrainingPass find_training_pass(const std::vector<BlockUnit>& units,
                                 std::vector<SequenceBlock> blocks);
 

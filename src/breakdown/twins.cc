@@ -43,7 +43,7 @@ std::vector<uint32_t> z_function(const std::vector<uint32_t>& text) {
   return z;
 }
 
-// The rows of one stream by start.
+// The rows of one stream, sorted by start.
 class StreamTwins {
  public:
   StreamTwins(std::vector<KernelLevel>& rows, const std::vector<uint32_t>& order) : rows_(rows) {
@@ -54,18 +54,19 @@ class StreamTwins {
     size_t end = open_.size();
     for (size_t round = 0; end > 0 && round < kMostRounds; ++round) {
       const size_t length = place_suffix(end);
-      // A kernel that no run explains stands between two that are explained.
+      // A kernel without a match may be between two sequences that have one.
       end -= std::max<size_t>(length, 1);
       if (length == 0 && ++failures_ > kMostFailures) return;
     }
   }
 
  private:
-  // A round costs a pass over the stream: what is in so many pieces is like nothing else in it.
+  // Limits, because each round costs a pass over the stream: a stream in many pieces matches
+  // nothing.
   static constexpr size_t kMostRounds = 256;
   static constexpr size_t kMostFailures = 16;
 
-  // Attributes the end of open_[0, end) by its longest match; returns the number of rows.
+  // Attributes the longest matching suffix of open_[0, end); returns its number of rows.
   size_t place_suffix(size_t end) {
     std::vector<uint32_t> text;
     text.reserve(end + placed_.size() + 1);
@@ -76,7 +77,7 @@ class StreamTwins {
     size_t best = 0;
     size_t at = 0;
     for (size_t i = end + 1; i < text.size(); ++i) {
-      if (z[i] <= best) continue;  // of equal ones the latest in time
+      if (z[i] <= best) continue;  // among equally long matches, the latest in time is used
       best = z[i];
       at = i;
     }
@@ -94,7 +95,7 @@ class StreamTwins {
   size_t failures_ = 0;
 };
 
-// Common attribution of all attributed kernels of a name.
+// Attribution that all attributed kernels of a name share.
 struct Shared {
   const KernelLevel* first = nullptr;
   bool op = true;

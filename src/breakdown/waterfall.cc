@@ -11,7 +11,7 @@ namespace {
 constexpr double kLowOverlap = 0.05;
 constexpr double kHalf = 0.5;
 
-// Durations in units of the shortest of their GPU; samples without duration do not count.
+// Durations relative to the shortest of the same GPU; drops samples without a valid duration.
 std::vector<OverlapSample> normalised(std::vector<OverlapSample> samples) {
   std::erase_if(samples, [](const OverlapSample& s) {
     return !(s.dur_ns > 0) || !std::isfinite(s.dur_ns) || !std::isfinite(s.overlap);
@@ -28,8 +28,8 @@ std::vector<OverlapSample> normalised(std::vector<OverlapSample> samples) {
   return samples;
 }
 
-// Pool adjacent violators: the non-decreasing values closest to `samples` in least squares, one
-// point (mean overlap of equals, fitted duration) per distinct overlap.
+// Isotonic regression by pool-adjacent-violators: the non-decreasing least-squares fit to
+// `samples`, with one point (overlap, fitted duration) per distinct overlap.
 struct CurvePoint {
   double x = 0;
   double y = 0;
@@ -111,7 +111,7 @@ void read_quantile(const std::vector<OverlapSample>& samples, OverlapFactor& fac
   std::vector<double> durations;
   for (const OverlapSample& sample : samples) durations.push_back(sample.dur_ns);
   std::sort(durations.begin(), durations.end());
-  // Equal overlaps share the mean of the durations they are paired with.
+  // Equal overlaps share the mean of their paired durations.
   for (size_t begin = 0, end = 0; begin < samples.size(); begin = end) {
     double sum = 0;
     while (end < samples.size() && samples[end].overlap == samples[begin].overlap) {
@@ -164,15 +164,15 @@ Status check_inputs(const WaterfallInput& input, const WaterfallPeaks& peaks) {
   return Ok{};
 }
 
-// (b - a) / ln(b / a), and its limit where the two meet.
+// (b - a) / ln(b / a), and its limit for a = b.
 double logarithmic_mean(double a, double b) {
   const double t = b / a - 1;
   if (std::abs(t) < 1e-8) return a * (1 + t / 2);
   return (b - a) / std::log(b / a);
 }
 
-// The bars as integer nanoseconds that sum to the measured time. Each ends at the rounded running
-// sum, and the residual is the rest; by the closure its factor is 1 / rho.
+// Sets the bars as integer nanoseconds that sum to the measured time: each ends at the rounded
+// running sum, and the residual is the rest, which corresponds to the factor 1 / rho.
 void fill_bars(Waterfall& made) {
   const double unit = logarithmic_mean(made.d_thr_ns, made.d_act_ns);
   const std::array<double, kWaterfallBars - 1> lengths = {

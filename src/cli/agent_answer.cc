@@ -16,11 +16,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLongestText = 240;  // bytes of one cell: names of templates have thousands
+constexpr size_t kLongestText = 240;  // bytes per cell; template names can have thousands
 
 size_t bytes_of(const Json& value) { return json_text(value).size(); }
 
-// The value at "a.b.c"; null where there is none.
+// The value at "a.b.c"; null if it does not exist.
 const Json* find_path(const Json& document, std::string_view path) {
   const Json* at = &document;
   while (!path.empty()) {
@@ -42,13 +42,13 @@ std::string joined_texts(const Json& texts) {
   return all;
 }
 
-// The text under a key; empty where there is none.
+// The text of a key; empty if it does not exist.
 std::string text_at(const Json& object, const char* key) {
   const auto found = object.is_object() ? object.find(key) : object.end();
   return object.is_object() && found != object.end() ? joined_texts(*found) : "";
 }
 
-// The inputs of a document that answers each of several separately; null if it answers for all.
+// The per-input results of a document that analyzes each input separately; null if it covers all.
 const Json* parts_of(const Json& document) {
   for (const auto& [key, value] : document.items()) {
     if (!value.is_array() || value.empty() || !value.front().is_object()) continue;
@@ -72,7 +72,7 @@ Json shortened(const Json& cell, size_t& cut) {
   return text.substr(0, end) + "…";
 }
 
-// Rows of a table with the columns that the question has; with all where it names none.
+// Rows of a table, restricted to the question's columns; all columns if it names none.
 class Rows {
  public:
   Rows(const AnswerTable& table, const Json& document) : table_(table) {
@@ -89,7 +89,7 @@ class Rows {
 
   size_t size() const { return rows_.size(); }
   const Json& operator[](size_t i) const { return rows_[i]; }
-  // Texts that were cut.
+  // Number of truncated texts.
   size_t cut() const { return cut_; }
 
  private:
@@ -129,7 +129,7 @@ class Rows {
   size_t cut_ = 0;
 };
 
-// The document, and the lines around it.
+// The document, and the lines before and after it.
 struct Printed {
   Json document;
   std::vector<std::string> notes;
@@ -171,7 +171,7 @@ class Builder {
     find_unknown(printed.document);
     add_next();
     add_rows(printed.document);
-    // A statement has more rows than the verb gives at once.
+    // A statement can return more rows than the verb prints.
     if (const auto cut = printed.document.find("rows_cut_at"); cut != printed.document.end()) {
       left_out_.push_back({{"what", "rows after the first " + json_text(*cut) + ": use LIMIT and OFFSET"}});
     }
@@ -205,7 +205,7 @@ class Builder {
     if (!printed.notes.empty()) answer_["notes"] = printed.notes;
   }
 
-  // The first sentence, and those after it that take little of the budget.
+  // Keeps the first sentence, and further ones while they use little of the budget.
   void add_headline(const Json& sentences) {
     Json kept = Json::array();
     size_t bytes = 0;
@@ -221,7 +221,7 @@ class Builder {
   }
 
   void find_unknown(const Json& document) {
-    // Several inputs may have no common value; their tables name the input of each row.
+    // With several inputs there may be no common value; each table row names its input.
     const char* why_not = parts_of(document) == nullptr
                               ? "not in this input"
                               : "each input has its own: ask for one of them";
@@ -249,7 +249,7 @@ class Builder {
     unknown_.push_back({{"what", what}, {"why", why}});
   }
 
-  // The same call for the rest of one table.
+  // The same call for the remaining rows of one table.
   Json ask(const std::string& table, size_t skip) const {
     Json arguments = arguments_;
     if (question_.tables.size() > 1) arguments["table"] = table;
@@ -261,7 +261,7 @@ class Builder {
     left_out_.push_back({{"what", what}, {"count", count}});
   }
 
-  // The first of several has the call; the others say how many rows to skip.
+  // Only the first entry contains the call; the others give the number of rows to skip.
   void leave_out_rows(const std::string& table, size_t count, size_t skip, bool first) {
     leave_out(table, count);
     if (first) {
@@ -283,14 +283,14 @@ class Builder {
       for (const char* input : {"trace", "window", "part"}) {
         if (arguments_.contains(input)) arguments[input] = arguments_[input];
       }
-      // The side in question, or the job as a whole.
+      // Side B of a comparison, or the job.
       for (const char* input : {"b", "folder"}) {
         if (question_.name != "list" && arguments_.contains(input)) {
           arguments["trace"] = arguments_[input];
         }
       }
       next_.push_back({{"tool", next.tool}, {"arguments", arguments}, {"why", next.why}});
-      // Rows are more than advice.
+      // Rows are more useful than suggestions, so limit these.
       if (bytes_of(next_) > budget_ / 5) break;
     }
   }
@@ -299,7 +299,7 @@ class Builder {
     return bytes_of(answer_) + bytes_of(unknown_) + bytes_of(left_out_) + bytes_of(next_) + 40;
   }
 
-  // First some rows of each table, in order, then more of the first ones.
+  // Adds a few rows of each table first, then more rows in table order.
   void add_rows(const Json& document) {
     constexpr size_t kFirst = 3;
     struct Open {
@@ -315,7 +315,7 @@ class Builder {
       open.push_back({&table, std::move(rows), at});
       answer_[table.key] = Json::array();
     }
-    // What "left_out" may take: a call, and two short entries of each table.
+    // Space for "left_out": one call, and two short entries per table.
     const size_t reserve = used() + bytes_of(ask("a name of a table", 1000)) + open.size() * 130;
     size_t left = budget_ > reserve ? budget_ - reserve : 0;
     for (const size_t most : {kFirst, size_t{0}}) {
@@ -347,7 +347,7 @@ class Builder {
   Json next_ = Json::array();
 };
 
-// The lines of a text that fit, and how many do not.
+// The lines that fit the budget, and the number of omitted ones.
 std::string text_answer(const std::string& text, const AnswerRequest& request) {
   const size_t tokens = std::clamp(request.max_tokens, kLeastTokens, kMostTokens);
   const size_t most = tokens * kBytesOfToken - 100;

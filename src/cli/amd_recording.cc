@@ -11,11 +11,11 @@
 namespace assay {
 namespace {
 
-// rocprofiler-sdk's README: names are separated by colons.
+// Colon-separated names (README of rocprofiler-sdk).
 constexpr const char* kTools = "ROCP_TOOL_LIBRARIES";
-// Without the first, some versions of rocprofiler-register look for tools only among the loaded
-// libraries. The second makes them load the rocprofiler-sdk found here; if they search and do not
-// find one, they end the program.
+// Without the first variable, some versions of rocprofiler-register search for tools only among the
+// loaded libraries. The second makes them load the given rocprofiler-sdk; if they search and find
+// none, they end the program.
 constexpr const char* kForce = "ROCPROFILER_REGISTER_FORCE_LOAD";
 constexpr const char* kSdk = "ROCPROFILER_REGISTER_LIBRARY";
 

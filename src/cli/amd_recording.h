@@ -1,6 +1,6 @@
 #pragma once
 
-// How `assay record` has AMD's rocprofiler-sdk load Assay's recorder into the command.
+// How `assay record` makes AMD's rocprofiler-sdk load Assay's recorder into the command.
 
 #include <string>
 #include <utility>
@@ -8,17 +8,17 @@
 
 namespace assay {
 
-// AMD's kernel driver, or HIP where the loader finds it.
+// True if AMD's kernel driver is present or the loader finds HIP.
 bool amd_is_here();
-// The name by which a program can load rocprofiler-sdk: the one in the environment, the loader's,
-// or a file in ROCm's own folders; empty = there is none. It stays loaded.
+// Name by which a program can load rocprofiler-sdk: from the environment, from the loader, or a
+// file in ROCm's own folders; empty = not found. The library stays loaded.
 std::string find_rocprofiler();
 
-// The environment that loads the recorder, before the tools already in the environment.
-// rocprofiler: from find_rocprofiler(); ROCm ends a program that requests a missing one.
+// Environment that loads the recorder, before any tools already in the environment. rocprofiler:
+// from find_rocprofiler(); ROCm ends a program that requests a missing one.
 std::vector<std::pair<std::string, std::string>> amd_environment(const std::string& library,
                                                                  const std::string& rocprofiler);
-// The tools that the environment names already; empty = none.
+// Tools that the environment already names; empty = none.
 std::string other_amd_tools();
 
 }  // namespace assay

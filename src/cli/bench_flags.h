@@ -1,6 +1,6 @@
 #pragma once
 
-// The options that the verbs about throughput share: the table, how to read it, and facts.
+// Options shared by the throughput verbs: the table, how to read it, and specifications.
 
 #include "answers/throughput/bench.h"
 

@@ -32,7 +32,7 @@ Status add_tokens(const ConfigFlags& flags, std::vector<LevelConfig>& configs) {
   return Ok{};
 }
 
-// Gives each configuration the paths that NAME=PATH says are its own.
+// Assigns the paths of NAME=PATH to the configuration NAME.
 Status add_paths(const std::string& option, const std::vector<std::string>& texts,
                  std::vector<std::string> LevelConfig::*paths, std::vector<LevelConfig>& configs) {
   for (const std::string& text : texts) {

@@ -20,7 +20,7 @@ struct ConfigFlags {
 };
 void add_config_options(Verb& verb, ConfigFlags& flags);
 
-// breakdown: the paths of its logs and counters are given as NAME=PATH.
+// breakdown: the paths of its logs and counters have the form NAME=PATH.
 Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags,
                                                   BreakdownRequest breakdown);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The options of `breakdown` that bring hardware counters in.
+// Options of `breakdown` for hardware counters.
 
 #include <string>
 #include <vector>

@@ -52,7 +52,7 @@ bool wants_utf8() {
     if (value == nullptr || *value == '\0') continue;
     return std::strstr(value, "UTF-8") != nullptr || std::strstr(value, "utf8") != nullptr;
   }
-  // No locale at all, as in containers: terminals of this century show UTF-8.
+  // No locale, as in containers: assume a UTF-8 terminal.
   return true;
 }
 
@@ -79,7 +79,7 @@ Status write_text(const std::string& text, const std::string& path) {
   if (path != "-") return export_file(path, text);
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  // The reader of a pipe may stop early, as `head` does; that is not a failure.
+  // A closed pipe, as after `head`, is not an error.
   if (written || errno == EPIPE) return Ok{};
   return Error{ErrorCode::kIo, fmt::format("cannot write: {}", std::strerror(errno)),
                "standard output", -1};
@@ -236,7 +236,7 @@ void show_phase(const char* phase, double seconds, uint64_t bytes) {
              status_kb("RssAnon"), status_kb("VmHWM"));
 }
 
-// One line that is drawn over.
+// Overwrites one line on the terminal.
 void show_step(const std::string& text, bool can_stop) {
   if (!platform::is_terminal(STDERR_FILENO)) return;
   fmt::print(stderr, "\r\033[K{}{}", clean_text(text),
@@ -312,7 +312,7 @@ int write_answer(Result<Document> document, const CommonOptions& options) {
 
 namespace {
 
-// Prints the answer although the document went to a file, and names the file.
+// Prints the answer to the terminal although the document went to a file, and names the file.
 Status tell_of_file(const Document& document, const CommonOptions& options) {
   const auto facts = file_facts(options.output);
   if (facts && facts->kind != FileKind::kFile) return Ok{};
@@ -334,7 +334,8 @@ int write_told(const Document& document, const CommonOptions& options, bool data
   return exit_code_of_loss(data_lost, options, "see the import log");
 }
 
-// Leaves out the statements that cannot be true. With ASSAY_SELF_CHECK, as in tests, they are an error.
+// Removes statements that contradict the document's data. With ASSAY_SELF_CHECK, as in tests, they
+// are an error.
 int write_checked(const Document& document, const CommonOptions& options, bool data_lost) {
   const std::vector<Breach> breaches = breaches_of(document);
   if (breaches.empty()) return write_told(document, options, data_lost);
@@ -410,7 +411,7 @@ std::string_view error_word(ErrorCode code) {
   return "internal";
 }
 
-// For a program that reads standard error, such as the Python module: the same, part by part.
+// Prints the error as JSON for a program that reads stderr, such as the Python module.
 bool fail_for_program(const Error& error) {
   const char* asked = std::getenv("ASSAY_ERRORS");
   if (asked == nullptr || std::string_view(asked) != "json") return false;
@@ -431,7 +432,7 @@ int fail_in_lines(const Error& error) {
     const size_t end = std::min(message.find('\n', begin), message.size());
     const std::string line = clean_text(std::string_view(message).substr(begin, end - begin));
     begin = end + 1;
-    // DuckDB says some places twice.
+    // DuckDB prints some positions twice.
     const bool again = line.starts_with("LINE ") && shown.find("\n" + line) != std::string::npos;
     if (again) break;
     if (!line.empty()) shown += (shown.empty() ? "" : "\n") + line;

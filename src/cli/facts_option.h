@@ -1,6 +1,6 @@
 #pragma once
 
-// `--specs FILE`: models and devices that the built-in facts do not know, or know otherwise.
+// `--specs FILE`: specifications of models and devices that extend or override the built-in ones.
 
 #include <string>
 

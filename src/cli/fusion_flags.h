@@ -1,6 +1,6 @@
 #pragma once
 
-// The flags of chain mining, shared by `fusion` and `report`.
+// Options of kernel chain mining, shared by `fusion` and `report`.
 
 #include <string>
 #include <vector>

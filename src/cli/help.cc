@@ -16,7 +16,7 @@ std::string typed_as(const OptionFacts& option) {
   std::string text;
   for (const std::string& name : option.names) text += (text.empty() ? "" : ", ") + name;
   if (option.value.empty()) return text;
-  // An input is described by its name and its sentence.
+  // An input needs no type: its name and sentence describe it.
   if (option.is_input && option.value == "TEXT") return text + (option.is_repeatable ? "..." : "");
   const bool plain = option.value == "TEXT" || option.value == "INT" || option.value == "UINT" ||
                      option.value == "FLOAT";
@@ -51,7 +51,7 @@ class Page {
   }
   void paragraph(const std::string& text, size_t indent = 0) {
     size_t begin = 0;
-    while (begin <= text.size()) {  // line breaks are meant
+    while (begin <= text.size()) {  // keep explicit line breaks
       const size_t end = std::min(text.find('\n', begin), text.size());
       for (const std::string& part : wrap_text(text.substr(begin, end - begin), width_ - indent)) {
         line(std::string(part.empty() ? 0 : indent, ' ') + part);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Text of --help from the table of options: the sentence, examples, the verb's own options, then
-// the common ones. Plain value names; lines are as wide as the terminal.
+// Text of --help, generated from the table of options: the verb's sentence, examples, its own
+// options, then the common ones. Lines are as wide as the terminal.
 
 #include <string>
 
@@ -9,10 +9,10 @@
 
 namespace assay {
 
-// verb: with all verbs below it. above: "assay".
+// verb: including its subverbs. program: "assay".
 std::string help_page(const VerbFacts& verb, const std::string& program, size_t width);
 
-// Columns of the terminal that help is printed on.
+// Width of the terminal in columns.
 size_t help_width();
 
 }  // namespace assay

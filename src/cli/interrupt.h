@@ -1,12 +1,12 @@
 #pragma once
 
-// Long searches end early on Ctrl-C and print what they have.
+// Long searches end early on Ctrl-C and print their best result so far.
 
 #include <csignal>
 
 namespace assay {
 
-// Catches SIGINT for as long as it lives.
+// Catches SIGINT during its lifetime.
 class StopOnInterrupt {
  public:
   StopOnInterrupt();

@@ -1,15 +1,15 @@
 // assay-job: `assay job` as one MPI program.
 //
-// Problem: traces differ in size by a lot, and machines in speed, so a job of 16,384 of them cannot
+// Problem: traces differ a lot in size, and machines in speed, so a job with 16,384 traces cannot
 // be divided evenly in advance.
 //
-// Method: every process parses the same options. Process 0 plans. With four processes or more it
-// schedules traces, longest first, on free processes; fewer processes share a plan by size, in
-// which it reads too. Records are in files, as with a job array. Process 0 alone then concludes
-// from them, as `assay job` does, so the answer has the same bytes, and an interrupted run can
-// resume. Messages are texts with zero-terminated parts. One-sided windows are not used, because
-// they fail with Open MPI 4.1 over TCP. Waiting processes do not spin, because the readers need the
-// cores.
+// Method: every process parses the same options, and process 0 plans. With four processes or more
+// it assigns traces, longest first, to idle processes; fewer processes use a static plan by size,
+// in which process 0 also reads. Summaries are files, as with a job array. Process 0 alone then
+// computes the answer from them, as `assay job` does, so the output is byte-identical, and an
+// interrupted run can resume. Messages are texts with zero-terminated parts. One-sided windows are
+// not used, because they fail with Open MPI 4.1 over TCP. Waiting processes do not spin, because
+// the readers need the cores.
 //
 // Effect: docs/measured/job.md.
 
@@ -42,7 +42,8 @@ namespace {
 using Parts = std::vector<std::string>;
 
 constexpr int kTag = 24;
-constexpr int kHandsOutFrom = 4;  // processes; fewer cannot spare one
+constexpr int kHandsOutFrom = 4;  // minimum number of processes; with fewer, none can be spared for
+                                  // scheduling
 const char* const kRead = "read";
 const char* const kEnd = "end";
 constexpr const char* kMpiOverview =
@@ -60,7 +61,7 @@ void send(const Parts& parts, int to) {
   MPI_Send(text.data(), static_cast<int>(text.size()), MPI_BYTE, to, kTag, MPI_COMM_WORLD);
 }
 
-// from: MPI_ANY_SOURCE for the first sender; set to the actual sender.
+// Receives a message. from: MPI_ANY_SOURCE for any sender; set to the actual sender.
 Parts receive(int& from) {
   int there = 0;
   MPI_Status status;
@@ -84,8 +85,8 @@ Parts receive(int& from) {
   return parts;
 }
 
-// Result of a process, as parts: error (empty if there is none), counts, and the unreadable traces
-// with the reasons.
+// Result of a process as message parts: error (empty if there is none), counts, and the unreadable
+// traces with the reasons.
 Parts parts_of(const Result<Summarized>& done) {
   if (!done) return {done.error().describe()};
   Parts parts = {"",
@@ -179,7 +180,7 @@ class Leader {
     add(parts, done_);
   }
 
-  // As one process would have tried them.
+  // Sorts unreadable traces into the order in which a single process would have tried them.
   void put_in_order(const std::vector<PlannedFile>& files) {
     std::map<std::string, size_t> place;
     for (size_t k = 0; k < files.size(); ++k) place.emplace(files[k].path, k);
@@ -223,7 +224,7 @@ void follow(SummarizeRequest how, uint32_t number, uint32_t of) {
   }
 }
 
-// One process prints what would be equal for all.
+// Only one process prints; the output of the others would be the same.
 void be_silent() {
   const auto nowhere = open_file("/dev/null", "wb");
   if (!nowhere) return;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Several processes that were started together for one `job`: one of them leads and answers, the
-// others make records of the traces that it hands them.
+// Several processes started together for one `job`: the leader computes the answer; the others
+// summarize the traces that it assigns to them.
 
 #include <functional>
 
@@ -14,13 +14,13 @@ class Verb;  // cli/options.h
 
 struct FleetTeam {
   bool leads = true;
-  // Of who leads: SummarizeRequest as summarize_traces takes it.
+  // Set for the leader: replaces summarize_traces.
   std::function<Result<Summarized>(const SummarizeRequest&)> lead = {};
-  // Loop of the other processes, until all work is done. The request has the options for reading.
+  // Loop of the other processes, until all work is done. The request has the input options.
   std::function<void(const SummarizeRequest&)> follow = {};
 };
 
-// As add_job_verb(app, exit_code), for a team of processes. team: outlives the app.
+// As add_job_verb(app, exit_code), for a team of processes. team must outlive the app.
 void add_job_verb(Verb& app, int& exit_code, const FleetTeam* team);
 
 }  // namespace assay

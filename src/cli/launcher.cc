@@ -15,8 +15,8 @@ std::optional<std::string> environment_value(const char* name) {
 uint64_t tasks_of_step(const LauncherVariables& value) {
   uint64_t tasks = std::max(number_in(value, "OMPI_COMM_WORLD_SIZE").value_or(1),
                             number_in(value, "PMI_SIZE").value_or(1));
-  // A batch script has the number of tasks, too, and runs once. Only srun makes a step, and its
-  // processes also have a number.
+  // A Slurm batch script also has the number of tasks, but runs once. Only processes of a step,
+  // started by srun, also have a process number.
   if (value("SLURM_STEP_ID") && value("SLURM_PROCID")) {
     tasks = std::max(tasks, number_in(value, "SLURM_NTASKS").value_or(1));
   }

@@ -49,8 +49,8 @@ assay VERB --help    assay explain WORD    assay --version
 
 const std::terminate_handler kTerminate = std::get_terminate();
 
-// Any thread may find that there is no memory left: said in words, in place of an abort. Other
-// exceptions are faults of ours, and end as they always do.
+// Reports that memory is exhausted, in any thread, instead of aborting. Other exceptions are bugs
+// and abort as usual.
 [[noreturn]] void end_without_memory() {
   try {
     if (const std::exception_ptr cause = std::current_exception()) std::rethrow_exception(cause);
@@ -60,7 +60,7 @@ const std::terminate_handler kTerminate = std::get_terminate();
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kWords.data(), kWords.size());
     ::_exit(assay::kExitError);
   } catch (const std::system_error& error) {
-    // The library of formatting throws where standard output cannot be written to.
+    // fmt throws if standard output cannot be written.
     const std::string words = std::string("assay: standard output: ") + error.what() + "\n";
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, words.data(), words.size());
     ::_exit(assay::kExitError);
@@ -71,19 +71,18 @@ const std::terminate_handler kTerminate = std::get_terminate();
   std::abort();
 }
 
-// Occupies descriptors that the caller closed, so that no file of ours is written to like a screen.
-// Reading and writing there returns an error.
+// Opens standard descriptors that the caller closed, so that no other file gets their numbers.
+// Using them returns an error.
 void take_closed_descriptors() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(number, F_GETFD) >= 0) continue;
-    // The lowest free number is this one. Opened the wrong way round: every use fails.
+    // The lowest free number is this one. Opened in the wrong direction, so that every use fails.
     if (!assay::hold_descriptor(number != STDOUT_FILENO)) return;
   }
 }
 
 #ifdef __GLIBC__
-// Output to a screen that is gone or full is lost, and the program continues; callers need no
-// check.
+// Output to a closed or full stderr is discarded, so that callers need not check it.
 ssize_t write_if_possible(void*, const char* text, size_t bytes) {
   for (size_t done = 0; done < bytes;) {
     const ssize_t got = ::write(STDERR_FILENO, text + done, bytes - done);
@@ -106,22 +105,22 @@ void make_stderr_unfailing() {
 void make_stderr_unfailing() {}
 #endif
 
-// A stack that is used up ends in a signal, without a word: so little is refused.
+// Stack overflow ends in a signal without a message, so refuse a small stack limit.
 bool has_stack() {
   constexpr rlim_t kLeastBytes = 256 << 10;
   rlimit limit{};
   return ::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastBytes;
 }
 
-// Verbs under their former names, and what they are called now.
+// Former names of verbs, and their current names.
 constexpr std::pair<std::string_view, std::string_view> kRenamedVerbs[] = {{"tax", "overhead"},
                                                                            {"levels", "breakdown"},
                                                                            {"fuse", "fusion"},
                                                                            {"fleet", "job"},
                                                                            {"bound", "sweep"}};
 
-// The present name of the verb that a command line begins with, alone or after "help"; empty where
-// it is not renamed. A trace of such a name is given as ./NAME.
+// Former and current name if the command line starts with a renamed verb, also after "help";
+// otherwise empty. A trace with such a name must be given as ./NAME.
 std::pair<std::string_view, std::string_view> renamed_verb(int argc, char** argv) {
   const int at = argc > 2 && argv[1] == std::string_view("help") ? 2 : 1;
   for (const auto& verb : kRenamedVerbs) {
@@ -130,7 +129,7 @@ std::pair<std::string_view, std::string_view> renamed_verb(int argc, char** argv
   return {};
 }
 
-// Checks that all output arrived: help, the version, and what verbs print themselves.
+// Checks that all output was written: help, version, and what verbs print themselves.
 int told() {
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::cout.good()) return assay::kExitFine;
@@ -145,9 +144,9 @@ int main(int argc, char** argv) {
   std::set_terminate(end_without_memory);
   take_closed_descriptors();
   make_stderr_unfailing();
-  // A reader that stops early (| head) must not kill us before we can call it success.
+  // A reader that stops early (| head) must not end the process before it can report success.
   std::signal(SIGPIPE, SIG_IGN);
-  // Nor must a limit on the size of files: it is reported like a full disk.
+  // Report a file size limit like a full disk instead of ending the process.
   std::signal(SIGXFSZ, SIG_IGN);
   if (!has_stack()) {
     return assay::fail({assay::ErrorCode::kInvalidArgument,

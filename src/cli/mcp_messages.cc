@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Versions with the messages below; the first is offered to clients of an unknown version.
+// Protocol versions that have the messages below; clients of an unknown version get the first.
 constexpr std::array<std::string_view, 4> kProtocols = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                         "2024-11-05"};
 
@@ -97,7 +97,7 @@ Json initialized(const McpServer& server, const Json& params) {
           {"instructions", server.instructions}};
 }
 
-// False where the value is not of the argument's type.
+// Appends a value; false if it does not have the argument's type.
 bool take_value(const ToolArgument& argument, const Json& given, std::vector<std::string>& values) {
   switch (argument.type) {
     case ToolValue::kText:
@@ -136,7 +136,7 @@ std::string no_argument(const std::string& name, const std::vector<ToolArgument>
                        : "; did you mean " + json_string(near) + "?");
 }
 
-// Fault of the arguments; empty if they are valid.
+// Parses and checks the arguments. Returns the error; empty if they are valid.
 std::string take_arguments(const Json& given, ToolCall& call) {
   if (!given.is_object()) return "arguments is not an object";
   const auto& known = call.tool->arguments;
@@ -181,7 +181,7 @@ McpRequest read_call(const McpServer& server, const Json& id, const Json& params
   const auto arguments = params.find("arguments");
   const std::string wrong =
       take_arguments(arguments == params.end() ? Json::object() : *arguments, call);
-  // For the model to read and to put right, so it is an answer.
+  // A tool result, not a protocol error, so that the model reads and corrects it.
   if (!wrong.empty()) return {rpc_result(id, tool_result({call.tool->name + ": " + wrong, true}))};
   return {.call = std::move(call), .id = json_text(id)};
 }

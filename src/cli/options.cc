@@ -73,7 +73,7 @@ Option& Option::existing_file() {
 
 Option& Option::size() {
   parsed_->transform(CLI::AsSizeValue(false));
-  // Typed with a unit, so no plain number.
+  // Users may type a unit, so it is not a plain number.
   type_ = OptionType::kText;
   unit_ = "bytes";
   return limits("bytes, or with a unit such as MB or GiB");
@@ -227,7 +227,7 @@ Option& Verb::choice(const std::string& names,
     }
   };
   CLI::Option* parsed = parsed_->add_option_function<std::string>(names, take, sentence);
-  // No words in --help's column of names: the sentence has them.
+  // Keep the words out of --help's name column; the sentence lists them.
   parsed->check(CLI::IsMember(known).description(""));
   return keep(parsed).suggests(known);
 }
@@ -337,7 +337,7 @@ VerbFacts Verb::facts(const std::string& above) const {
   VerbFacts facts;
   facts.name = is_program ? "" : above + parsed_->get_name();
   facts.sentence = parsed_->get_description();
-  facts.footer = footer_;  // the library's passes on to the verbs below
+  facts.footer = footer_;  // CLI11's footer is inherited by subverbs
   facts.examples = examples_;
   const CLI::App& read_only = *parsed_;
   for (const CLI::Option* option : read_only.get_options()) {
@@ -420,7 +420,7 @@ bool asks_for_help(const std::string& text) {
   return text == "-h" || text == "--help" || text == "-V" || text == "--version";
 }
 
-// The verb that the words name, and how many of them.
+// The verb that the words name, and the number of words that name it.
 std::pair<const VerbFacts*, size_t> verb_named(const VerbFacts& program,
                                                const std::vector<std::string>& words) {
   const VerbFacts* verb = &program;
@@ -441,7 +441,7 @@ std::string did_you_mean(const std::string& typed, const std::vector<std::string
   return near.empty() ? "" : "; did you mean '" + near + "'?";
 }
 
-// The verbs below others that have this name, with those above them.
+// Full names of all subverbs with this name.
 void find_below(const VerbFacts& verb, const std::string& name, std::vector<std::string>& found) {
   for (const VerbFacts& below : verb.verbs) {
     if (below.name.ends_with(" " + name)) found.push_back(below.name);
@@ -449,7 +449,7 @@ void find_below(const VerbFacts& verb, const std::string& name, std::vector<std:
   }
 }
 
-// A verb that stands below another one is meant as it is written, before any that looks like it.
+// Suggestion for an unknown verb: an exact match among subverbs precedes similar names.
 std::string verb_meant(const std::string& typed, const VerbFacts& program,
                        const std::string& program_name) {
   std::vector<std::string> below;
@@ -461,7 +461,7 @@ std::string verb_meant(const std::string& typed, const VerbFacts& program,
   return text + "?";
 }
 
-// The words as the parser is to see them; an error where none of them is known.
+// The words as passed to the parser; an error if they contain no known verb or file.
 Result<std::vector<std::string>> meant_words(std::vector<std::string> words,
                                              const VerbFacts& program,
                                              const std::string& program_name,
@@ -495,7 +495,7 @@ Result<std::vector<std::string>> meant_words(std::vector<std::string> words,
   return words;
 }
 
-// The options that were typed and are none, each with what was probably meant.
+// Unknown options in the command line, each with a suggestion.
 std::string unknown_options(const std::vector<std::string>& words, const VerbFacts& program) {
   const auto [verb, used] = verb_named(program, words);
   std::vector<std::string> known;
@@ -539,7 +539,7 @@ CommandLine::End CommandLine::parse(
       app_->exit(error);
       return End::kTold;
     }
-    // The library says what is wrong, and not in which verb.
+    // CLI11's message does not contain the verb.
     const std::string verb = app_->get_name() + " " + verb_named(program, *words).first->name;
     fmt::print(stderr, "{}: {}\n{}See '{} --help'.\n", verb, clean_text(error.what()),
                unknown_options(*words, program), verb);

@@ -1,9 +1,8 @@
 #pragma once
 
-// The command line for the verbs: a verb has options, inputs and verbs of its own. Only options.cc
-// includes the library that parses, prints --help and words the errors, because it costs seconds of
-// compile time per file. These declarations are also the table that `assay options` prints; the man
-// page, the completions and docs/cli.md come from it.
+// Declarations of the command line: verbs with options, inputs and subverbs. Only options.cc
+// includes the parser library, because it takes seconds to compile. `assay options` prints these
+// declarations as a table, from which the man page, the completions and docs/cli.md are generated.
 
 #include <cstdint>
 #include <functional>
@@ -22,11 +21,11 @@ class Option;
 
 namespace assay {
 
-// Type of a value, for signatures and schemas of other programs.
+// Type of a value, for signatures and schemas in other programs.
 enum class OptionType : uint8_t { kFlag, kText, kInteger, kNumber };
 
-// One option, flag or input. Every member returns the same option, so that they can be chained;
-// what an option refuses ends the command before any verb runs.
+// One option, flag or input. All members return the option itself, for chaining. An invalid value
+// ends the command before any verb runs.
 class Option {
  public:
   explicit Option(CLI::Option& parsed, OptionType type = OptionType::kText);
@@ -41,35 +40,36 @@ class Option {
   Option& at_least_zero();
   Option& more_than_zero();
   Option& existing_file();
-  // A number of bytes, also with a unit: 500MB, 4GiB.
+  // A number of bytes, optionally with a unit: 500MB, 4GiB.
   Option& size();
-  // problem: returns the fault of a value, empty if it is valid. value: its name in --help in
-  // addition to that of its type; empty for none.
+  // problem: returns what is wrong with a value, empty if it is valid. value: value name for --help
+  // in addition to the type's; empty for none.
   Option& checked_by(const std::function<std::string(const std::string&)>& problem,
                      const std::string& value = "");
-  // Words that the verb itself takes, and refuses others by name: for completions and the manual.
+  // Words for completions and the manual. The verb itself checks the value.
   Option& suggests(const std::vector<std::string>& words);
 
   // How it is given.
   Option& required(bool is_required = true);
-  // Allows a list in one value, in addition to several values.
+  // Accepts a list in one value, separated by `mark`, in addition to several values.
   Option& separated_by(char mark);
-  // A list of which each mention of the option takes one value, and leaves the next to the inputs.
+  // A list option that takes one value per occurrence; the next word is an input again.
   Option& one_per_mention();
-  // The same, and --help shows no "...".
+  // The same, but --help shows no "...".
   Option& one_value_each();
-  // Not together with an option (or input) that was declared before.
+  // Excludes an option (or input) that was declared before.
   Option& not_with(const std::string& name);
 
-  // "s", "ms", "bytes": of a number, for other programs. Its sentence says it to readers.
+  // Unit of a number for other programs: "s", "ms", "bytes". The sentence must mention it for
+  // readers.
   Option& unit(const std::string& unit);
 
-  // What --help says.
+  // Text in --help.
   Option& says(const std::string& sentence);
   Option& called(const std::string& value);
   Option& shows_default();
   Option& hidden();
-  // Common to every verb: --help lists it after the verb's own options.
+  // Common to all verbs: --help lists it after the verb's own options.
   Option& common();
 
  private:
@@ -77,9 +77,9 @@ class Option {
   Option& limits(std::string words);
 
   CLI::Option* parsed_;
-  std::string value_;               // its name in the manual; empty = that of its type
-  std::vector<std::string> words_;  // all allowed words; empty = any value
-  std::string limits_;              // in words, e.g. "from 1 to 20"
+  std::string value_;               // its name in the manual; empty = the type's name
+  std::vector<std::string> words_;  // allowed values; empty = any
+  std::string limits_;              // human-readable, e.g. "from 1 to 20"
   std::string unit_;
   OptionType type_;
   bool is_common_ = false;
@@ -87,14 +87,14 @@ class Option {
 
 // A row of the table of options.
 struct OptionFacts {
-  std::vector<std::string> names;  // with their dashes; an input has one, without
+  std::vector<std::string> names;  // with dashes; an input has one name, without dashes
   bool is_input = false;
   OptionType type = OptionType::kText;
-  std::string unit;                // of a number; empty = it has none
-  std::string value;               // name of its value; empty = it takes none
+  std::string unit;                // of a number; empty = none
+  std::string value;               // name of its value; empty = takes no value
   bool value_is_optional = false;  // --cache, --cache=DIR
-  std::vector<std::string> words;  // all allowed words; empty = any value
-  std::string limits;              // in words
+  std::vector<std::string> words;  // allowed values; empty = any
+  std::string limits;              // human-readable
   std::string shown_default;
   std::string sentence;
   bool is_repeatable = false;
@@ -103,7 +103,7 @@ struct OptionFacts {
   bool is_common = false;
 };
 struct VerbFacts {
-  std::string name;  // with the verbs above it: "throughput fit"; empty for the program
+  std::string name;  // including parent verbs: "throughput fit"; empty for the program
   std::string sentence;
   std::string footer;
   std::vector<std::string> examples;
@@ -111,16 +111,17 @@ struct VerbFacts {
   std::vector<VerbFacts> verbs;
 };
 
-// An option as it was typed.
+// An option as typed.
 struct GivenOption {
   std::string verb;
   std::vector<std::string> names;
   std::vector<std::string> values;
 };
 
-// A verb, or the program itself. `names`: "-o,--output". `value`: target and default of the option;
-// must live as long as the verb. nullopt = the option was not given. Unsigned numbers of all three sizes, of which size_t
-// and uint64_t are one on Linux and two where size_t has 32 bits.
+// A verb, or the program itself. `names`: such as "-o,--output". `value`: target and default of the
+// option; must live as long as the verb; nullopt = not given. Overloads exist for all three
+// unsigned types: on Linux size_t and uint64_t are the same type, but where size_t has 32 bits they
+// differ.
 class Verb {
  public:
   explicit Verb(CLI::App& parsed);
@@ -148,34 +149,34 @@ class Verb {
                  const std::string& sentence);
   Option& option(const std::string& names, std::optional<double>& value,
                  const std::string& sentence);
-  // A choice between words for numbers; `choose` gets the number of the word.
+  // A choice between words that stand for numbers; `choose` receives the number.
   Option& choice(const std::string& names, const std::vector<std::pair<std::string, int>>& words,
                  const std::function<void(int)>& choose, const std::string& sentence);
   Option& flag(const std::string& names, bool& value, const std::string& sentence);
-  // "--cache{auto}": `auto` unless --cache=VALUE says otherwise.
+  // "--cache{auto}": `auto`, or VALUE if given as --cache=VALUE.
   Option& flag(const std::string& names, std::string& value, const std::string& sentence);
-  // By their place; a list takes the rest.
+  // Positional; a list takes all remaining words.
   Option& input(const std::string& name, std::string& value, const std::string& sentence);
   Option& input(const std::string& name, std::vector<std::string>& value,
                 const std::string& sentence);
-  // One that was declared before, to say more of it. It must exist.
+  // An option that was declared before, to modify it. It must exist.
   Option& declared(const std::string& name);
 
-  // A verb below this one, e.g. `fit` of `throughput`.
+  // Adds a subverb, e.g. `fit` of `throughput`.
   Verb& verb(const std::string& name, const std::string& sentence);
   void needs_a_verb();
-  // Its action gets any words and options, and ignores them.
+  // Accepts and ignores any words and options.
   void takes_anything();
-  // Says it below the options in --help.
+  // Text below the options in --help.
   void footer(const std::string& text);
-  // A command line as one would type it, with what it does: --help begins with them.
+  // An example command line with an explanation; --help starts with these.
   Verb& example(const std::string& command, const std::string& sentence = "");
-  // Action of the verb, called after the whole command line is valid.
+  // Action of the verb, called after the whole command line was validated.
   void run(const std::function<void()>& action);
 
-  // Options given on the parsed command line, without choices between words.
+  // Options given on the parsed command line, except those declared by choice().
   std::vector<GivenOption> given() const;
-  // `above`: the names of the verbs above it, each with a trailing space.
+  // `above`: names of the parent verbs, each followed by a space.
   VerbFacts facts(const std::string& above = "") const;
 
  private:
@@ -200,13 +201,13 @@ class CommandLine {
   Verb& root() { return *root_; }
 
   enum class End {
-    kRan,      // a verb did
-    kTold,     // --help or --version did
-    kRefused,  // stderr says why
+    kRan,      // a verb ran
+    kTold,     // --help or --version was printed
+    kRefused,  // invalid; the reason is on stderr
   };
-  // A file instead of a verb selects `default_verb`; "help VERB" equals "VERB --help". Anything
-  // else that is not a verb, file or option is an error with a suggestion. check: runs before a
-  // verb; its error rejects the command line.
+  // A file instead of a verb selects `default_verb`; "help VERB" equals "VERB --help". Any other
+  // unknown word is an error with a suggestion. check: called before the verb runs; its error
+  // rejects the command line.
   End parse(int argc, char** argv, const std::string& default_verb,
             const std::function<Status(const std::vector<GivenOption>&)>& check);
 

@@ -8,10 +8,10 @@
 
 namespace assay {
 
-// The ending of a name, in lower case and with its dot; empty for "-", standard output.
+// Extension of a file name, in lower case with its dot; empty for "-" (standard output).
 std::string output_extension(const std::string& path);
-// The requested format, else that of the output's ending. Names without an ending or with .txt,
-// .text, .log or .out give the terminal format. Other endings are errors.
+// The requested format, or the one of the output's extension. Without an extension or with .txt,
+// .text, .log or .out it is the terminal format. Other extensions are errors.
 Result<Format> output_format(const CommonOptions& options);
 
 }  // namespace assay

@@ -38,7 +38,7 @@ bool is_written(const GivenOption& option) {
   });
 }
 
-// Folders for what can be made anew: nothing of them is an input.
+// True for folders whose content can be regenerated; they are not inputs.
 bool is_cache(const GivenOption& option) {
   return std::any_of(option.names.begin(), option.names.end(), [](const std::string& name) {
     return std::find(kMade.begin(), kMade.end(), name) != kMade.end();
@@ -60,8 +60,7 @@ void collect(const GivenOption& option, FileNames& names) {
   }
 }
 
-// True if a file in a folder of inputs is an input: not Assay's own output, and not a file without
-// a reader.
+// True if a file of an input folder is read: it has a reader and is not Assay's own output.
 bool is_read_in_folders(const std::string& path) {
   const FileFormat* format = format_of_file(path);
   if (format == nullptr) return false;
@@ -76,8 +75,8 @@ bool lies_below(const std::string& path, const std::string& folder) {
   }
 }
 
-// True if `read`, as typed, refers to the file at `written`: by its name, as a member of a folder
-// or pattern, or as redirected standard input.
+// True if `read`, as typed, refers to the file `written`: by name, as a member of a folder or
+// pattern, or as redirected standard input.
 bool leads_to(const std::string& read, const std::string& written) {
   if (read == "-") return is_file_of(STDIN_FILENO, written);
   if (is_folder(read)) return lies_below(written, read) && is_read_in_folders(written);
@@ -94,7 +93,7 @@ Error refused(const std::string& path, const char* why) {
   return {ErrorCode::kInvalidArgument, why, clean_text(path), -1};
 }
 
-// Two outputs of one command, by their names or as files that are there.
+// Fails if two outputs have the same path or are the same file.
 Status check_apart(const std::vector<std::string>& written) {
   for (size_t i = 0; i < written.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -108,8 +107,8 @@ Status check_apart(const std::vector<std::string>& written) {
   return Ok{};
 }
 
-// The file that standard output is appended to, as by `>>`; empty where there is none. One without
-// text, as `>` makes them, has nothing to lose.
+// The file that standard output appends to (`>>`); empty if there is none. An empty file, as `>`
+// creates it, has no content to protect.
 std::string appended_to() {
   const auto facts = file_facts(STDOUT_FILENO);
   if (!facts || facts->kind != FileKind::kFile || facts->bytes == 0) return "";
@@ -142,7 +141,7 @@ bool tells_checksum(const Input& input) {
 
 namespace {
 
-// The name is asked first: it can be compared where the file cannot be looked at.
+// Compares the name first, which also works if the file cannot be inspected.
 bool is_of(const Input& input, const std::string& path) {
   return input.name == path || is_same_file(input.name, path);
 }
@@ -153,7 +152,7 @@ bool is_told(const std::string& path, const std::vector<Input>& inputs) {
   });
 }
 
-// True for a value that is not a path: a number, a statement.
+// True for a value that is not a path, such as a number or a statement.
 bool names_nothing(const Error& error) {
   return std::any_of(kNoFile.begin(), kNoFile.end(), [&error](int code) {
     return error.message.find(std::strerror(code)) != std::string::npos;
@@ -165,7 +164,7 @@ void say_untold(const std::string& path, const Error& error) {
              clean_text(error.message));
 }
 
-// The files of a value: itself, or those in a folder that contains none of the inputs.
+// The files of a value: the file itself, or the files of a folder unless one of them is an input.
 std::vector<std::string> files_behind(const std::string& value, const std::vector<Input>& inputs) {
   const auto facts = file_facts(value);
   if (!facts && !names_nothing(facts.error())) say_untold(value, facts.error());

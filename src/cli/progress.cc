@@ -14,7 +14,7 @@
 namespace assay {
 
 std::string progress_words(uint64_t read, uint64_t total) {
-  // A file that grows, or of which parts are read twice, has more to read than it had at first.
+  // A growing file, or one that is partly read twice, exceeds its initial size.
   if (total == 0 || read > total) return fmt::format("{} MB", read / 1000000);
   return fmt::format("{:3.0f} %", 100.0 * static_cast<double>(read) / static_cast<double>(total));
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// A progress line on stderr while a file is read: only on a terminal, only after a second. With
-// ASSAY_PROGRESS=lines in the environment it is lines for another program, from the start.
+// A progress line on stderr while a file is read: only on a terminal, after one second. With
+// ASSAY_PROGRESS=lines in the environment, prints lines for another program from the start.
 
 #include <condition_variable>
 #include <cstdint>
@@ -14,18 +14,20 @@
 
 namespace assay {
 
-// " 42 %" of what is stored, "123 MB" where that is not known or more was read.
+// " 42 %" of the stored bytes; "123 MB" if the total is unknown or exceeded.
 std::string progress_words(uint64_t read, uint64_t total);
 
-// "progress 84 200 trace.json.gz\n": bytes read, bytes in all (0 = not known), the file. Never more
-// than all, which only the end of the file says.
+// "progress 84 200 trace.json.gz
+// ": bytes read, total bytes (0 = unknown), file. The first number never exceeds the total, because
+// the size of a growing file is known only at its end.
 std::string progress_line(uint64_t read, uint64_t total, const std::string& name);
 
 class ProgressBar {
  public:
-  // progress must outlive the bar. Draws nothing unless stderr is a terminal or lines are wanted.
+  // progress must outlive the bar. Draws nothing unless stderr is a terminal or
+  // ASSAY_PROGRESS=lines.
   ProgressBar(std::string name, const ReadProgress& progress);
-  // Takes the line away again.
+  // Erases the line.
   ~ProgressBar();
 
  private:

@@ -405,7 +405,7 @@ std::string answer_schema(const Question& question) {
   for (const AnswerTable& table : question.tables) {
     Json columns = Json::object();
     for (const AnswerKey& column : table.columns) {
-      // A text needs no type: the list of tools is part of every conversation.
+      // Omit the type of texts to save tokens: every conversation contains the list of tools.
       columns[column.key] = Json::object();
       if (column.type != AnswerType::kText) columns[column.key]["type"] = type_schema(column.type);
     }

@@ -1,8 +1,8 @@
 #pragma once
 
-// The questions that agents may ask. Each is a verb with some of its options, and the parts of the
-// verb's JSON document that answer it. The tools of `assay mcp` with their schemas, and what
-// `assay options` lists for notebooks, come from this table and from the verb's own options.
+// Questions that agents can ask. Each is a verb with some of its options, and the parts of its JSON
+// document that answer the question. The tools of `assay mcp` with their schemas, and the list in
+// `assay options` for notebooks, are generated from this table and from the verbs' options.
 
 #include <cstdint>
 #include <string>
@@ -20,12 +20,12 @@ struct AnswerKey {
   AnswerType type = AnswerType::kText;
 };
 
-// Rows of the document, the most important first.
+// A table of the answer, with the most important rows first.
 struct AnswerTable {
   std::string key;   // in the answer
   std::string path;  // in the document: "launch.top_kernels"
   std::vector<AnswerKey> columns;
-  std::string largest_first = {};  // a number column; empty = the document's order
+  std::string largest_first = {};  // a number column to sort by; empty = keep the document's order
 };
 
 struct AnswerValue {
@@ -39,10 +39,10 @@ struct QuestionInput {
   std::string sentence;
   bool is_required = true;
   bool is_path = true;
-  std::string option = {};  // given as this option's value; empty = by its place
+  std::string option = {};  // option that takes the value; empty = positional
 };
 
-// A question that the answer suggests to ask next.
+// A question suggested as the next step.
 struct NextQuestion {
   std::string tool;
   std::string why;
@@ -52,23 +52,23 @@ struct NextQuestion {
 struct Question {
   std::string name;
   std::string sentence;
-  std::vector<std::string> words;    // the verb and the options that every call has
+  std::vector<std::string> words;    // the verb and the options of every call
   std::vector<QuestionInput> inputs;
-  std::vector<std::string> options = {};  // of the verb, that the caller may give
+  std::vector<std::string> options = {};  // verb options that the caller may set
   std::vector<AnswerValue> values = {};
   std::vector<AnswerTable> tables = {};
   std::vector<NextQuestion> next = {};
-  bool is_text = false;  // answered by lines, without a document
+  bool is_text = false;  // the answer is plain text instead of a document
 };
 
 const std::vector<Question>& questions();
 
-// "--fail-on" as an argument: "fail_on".
+// Argument name of an option: "--fail-on" becomes "fail_on".
 std::string argument_name(const std::string& option);
-// The name of the verb: "power attribute".
+// Name of the verb, such as "power attribute".
 std::string verb_of(const Question& question);
-// The arguments of a question. Inputs come first, then options of the verb, then those of all
-// questions (max_tokens, table, skip_rows). program: the root verb.
+// Arguments of a question: inputs, then options of the verb, then those of all questions
+// (max_tokens, table, skip_rows). program: the root verb's table.
 std::vector<ToolArgument> arguments_of(const Question& question, const VerbFacts& program);
 // JSON schema of the structured answer, as text.
 std::string answer_schema(const Question& question);

@@ -29,8 +29,8 @@ wire::Control* control = nullptr;
 int start_signal = 0;
 int stop_signal = 0;
 
-// Signals that a terminal sends reach the command as well, as one of its group; what somebody sends
-// to us alone is passed on.
+// Starts or stops recording, or forwards the signal. A terminal sends its signals to the command as
+// well, which is in its process group; signals sent only to this process are forwarded.
 void on_signal(int number, siginfo_t* info, void*) {
   if (control != nullptr && (number == start_signal || number == stop_signal)) {
     const bool both = start_signal == stop_signal;
@@ -45,7 +45,7 @@ void on_signal(int number, siginfo_t* info, void*) {
 
 constexpr std::array kForwarded = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// Handles the signals for as long as it lives.
+// Handles the signals during its lifetime.
 class Signals {
  public:
   explicit Signals(const RecordRequest& request) {
@@ -62,7 +62,7 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  // In the child, before it becomes the command.
+  // Call in the child before exec.
   void restore() const {
     for (const auto& [number, before] : before_) ::sigaction(number, &before, nullptr);
     ::signal(SIGPIPE, SIG_DFL);
@@ -83,7 +83,7 @@ class Signals {
   std::vector<std::pair<int, struct sigaction>> before_;
 };
 
-// Blocks all signals until they are let go.
+// Blocks all signals during its lifetime or until released.
 class HeldBack {
  public:
   HeldBack() {
@@ -101,7 +101,7 @@ class HeldBack {
   sigset_t before_ = {};
 };
 
-// The word that all recorded processes watch, in a file that they can map.
+// A flag in a file that all recorded processes map.
 class ControlFile {
  public:
   static Result<ControlFile> make() {
@@ -155,7 +155,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 struct Recorders {
   std::string nvidia;
   std::string amd;
-  std::string rocprofiler;  // what is to load AMD's; empty = it is not here
+  std::string rocprofiler;  // rocprofiler-sdk, which loads AMD's recorder; empty = not found
 };
 
 Environment environment_for(const RecordRequest& request, const Recorders& recorders,
@@ -213,7 +213,7 @@ Status check_folder(const std::string& output) {
   ::execvp(words[0], words.data());
   const int reason = errno;
   const bool missing = sample::unstartable_code(command) == 127;
-  // The error is of a folder of PATH without access, not of the command.
+  // EACCES comes from an inaccessible folder in PATH, not from the command.
   const bool of_folder = missing && reason == EACCES;
   const std::string line = "assay record: cannot start " + command[0] + ": " +
                            std::strerror(of_folder ? ENOENT : reason) + "\n";
@@ -230,7 +230,7 @@ bool has_session(const std::string& path, uint64_t session) {
          header.session == session;
 }
 
-// The files of this run: OUT.PID[-n].EXTENSION with its session in the head.
+// The files of this run: OUT.PID[-n].EXTENSION whose header contains the session.
 std::vector<std::string> files_of(const std::string& output, uint64_t session) {
   const std::string extension = extension_of(output);
   const std::string stem = file_name(with_extension(output, "")) + ".";
@@ -347,7 +347,7 @@ Result<RecordRun> run_recorded(const RecordRequest& request) {
   run.for_nvidia = !recorders.nvidia.empty();
   run.for_amd = !recorders.amd.empty();
   {
-    // Signals received while there is no child are delayed until there is one.
+    // Delay signals until the child exists.
     const HeldBack held;
     const Signals signals(request);
     const pid_t child = ::fork();

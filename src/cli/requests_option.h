@@ -1,6 +1,6 @@
 #pragma once
 
-// `--requests`, for verbs that join the log of an engine's requests with a trace.
+// `--requests`, for verbs that join an inference engine's request log with a trace.
 
 #include <string>
 
@@ -16,7 +16,7 @@ struct RequestsFlags {
   std::string offset;
 };
 void add_requests_options(Verb& verb, RequestsFlags& flags);
-// Errors: the offset is not a number of seconds.
+// Fails if the offset is not a number of seconds.
 Status set_requests(const RequestsFlags& flags, ReportRequest& request);
 
 }  // namespace assay

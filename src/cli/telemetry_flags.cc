@@ -16,7 +16,7 @@ constexpr const char* kGpuForm =
 
 Error bad_flag(const std::string& text) { return Error{ErrorCode::kInvalidArgument, text, "", -1}; }
 
-// "UTC", "+02:00", "-5", "+0530": nanoseconds east of UTC.
+// Parses "UTC", "+02:00", "-5", "+0530"; nanoseconds east of UTC.
 Result<int64_t> parse_zone(const std::string& text) {
   const Error bad = bad_flag("--telemetry-zone " + text + ": UTC, or hours such as +02:00 or -5");
   if (text == "UTC" || text == "utc" || text == "Z") return int64_t{0};

@@ -15,12 +15,12 @@ class Verb;  // cli/options.h
 struct TelemetryFlags {
   std::vector<std::string> files;
   std::string offset;             // seconds, or "start"
-  std::string zone = "UTC";       // of logs in local time
+  std::string zone = "UTC";       // for logs in local time
   std::vector<std::string> gpus;  // GPU=DEVICE
 };
 void add_telemetry_options(Verb& verb, TelemetryFlags& flags);
 
-// Fails where a flag is not of its form.
+// Fails if a flag is malformed.
 Result<TelemetryRequest> telemetry_request(const TelemetryFlags& flags);
 
 }  // namespace assay

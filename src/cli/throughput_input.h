@@ -1,6 +1,6 @@
 #pragma once
 
-// The options of fits and of points asked about.
+// Options of throughput fits and of query points.
 
 #include "answers/throughput/model.h"
 #include "cli/bench_flags.h"

@@ -13,7 +13,7 @@ std::string built_folder() {
 bool is_own_program(const std::string& path) { return is_program(path) && check_trusted(path); }
 
 std::string collected_script(const std::string& name) {
-  // As a folder that was copied has it, from build/PRESET/assay, installed.
+  // In a copied folder, from build/PRESET/assay, or installed.
   for (const char* place : {"collect", "../../collect", "../share/assay/collect"}) {
     const std::string script = normal_path(joined(joined(program_folder(), place), name));
     if (is_own_program(script)) return script;

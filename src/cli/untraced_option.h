@@ -1,6 +1,6 @@
 #pragma once
 
-// `--untraced`, for verbs that say how long a run takes without its profiler.
+// `--untraced`: duration of the run without its profiler.
 
 #include <string>
 

@@ -18,7 +18,7 @@ std::string_view agent_skill_text();  // data/agent_skill.md
 
 namespace {
 
-// The text with the table of questions in place of its mark.
+// The skill text, with the placeholder replaced by the table of questions.
 std::string skill_text() {
   constexpr std::string_view kMark = "{{questions}}\n";
   std::string rows;

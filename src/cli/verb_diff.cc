@@ -49,14 +49,14 @@ bool is_plain_format(const std::string& format) {
   return format == "junit" || format == "annotations";
 }
 
-// A name that ends in .xml or .junit asks for JUnit XML.
+// Output files named .xml or .junit are JUnit XML.
 void choose_format(CommonOptions& options) {
   if (!options.format.empty() || options.output == "-") return;
   const std::string extension = output_extension(options.output);
   if (extension == ".xml" || extension == ".junit") options.format = "junit";
 }
 
-// The output for this verb's formats, two of which are not documents.
+// Checks the output for this verb's formats, two of which are not documents.
 Status check_diff_output(const DiffVerb& verb) {
   CommonOptions checked = verb.common;
   if (is_plain_format(checked.format)) checked.format = "terminal";
@@ -71,15 +71,15 @@ Status check_diff_output(const DiffVerb& verb) {
   return check_output(checked, {verb.a, verb.b});
 }
 
-// The formats that are not documents.
+// Writes the formats that are not documents.
 Status write_plain(const DiffVerb& verb, const DiffView& view) {
   const std::string text =
       verb.common.format == "junit" ? diff_junit(view, verb.a, verb.b) : diff_annotations(view);
   return write_output(text, verb.common.output);
 }
 
-// A build machine that finds no report calls the step missing, not failed: it gets one all the
-// same.
+// Writes a JUnit report for an error, too: without a report, a CI server calls the step missing
+// instead of failed.
 int fail_with_junit(const DiffVerb& verb, const Error& error) {
   const std::string text =
       diff_error_junit(verb.gates, clean_text(error.describe()), verb.a, verb.b);

@@ -21,7 +21,7 @@ namespace assay {
 namespace {
 
 struct LibraryLicence {
-  std::string_view library;  // how names of its files begin
+  std::string_view library;  // prefix of the library's file names
   std::string_view terms;
 };
 constexpr LibraryLicence kLicences[] = {
@@ -45,7 +45,7 @@ constexpr LibraryLicence kLicences[] = {
     {"libassay", "Apache-2.0"},
 };
 
-// A library that a verb loads when it runs. `without`: what is unavailable if it is missing.
+// A library that a verb loads at run time. `without`: what is unavailable if it is missing.
 struct OnDemand {
   std::vector<std::string> names;
   std::string_view what;
@@ -86,7 +86,7 @@ std::string_view licence_of(const std::string& path) {
   return "see its package";
 }
 
-// Names of files contain versions: libfmt.so.9 leads to libfmt.so.9.1.0.
+// File names contain versions: libfmt.so.9 links to libfmt.so.9.1.0.
 std::string version_of(const std::string& path) {
   auto target = link_target(path);
   const std::string name = file_name(target ? *target : path);
@@ -113,7 +113,7 @@ void print_library(std::string_view what, const std::string& path) {
 }
 
 // Path of the first of these libraries that can be loaded; empty if none can. OpenBLAS ends or
-// hangs a process without available threads or memory, so none is loaded in this one.
+// hangs a process that lacks threads or memory, so they are loaded in a copy of this process.
 Result<std::string> path_of_first(const std::vector<std::string>& names) {
   constexpr unsigned kPatienceS = 5;
   return ask_copy(
@@ -182,7 +182,7 @@ void print_cache() {
 }
 
 void print_all() {
-  // Before anything is opened: what every verb pays for.
+  // List libraries before loading others: these are what every verb loads.
   const std::vector<std::string> loaded = loaded_libraries();
   fmt::print("assay {}\n  {:<28} {}\n", kVersion, "program", program_path());
   fmt::print("\nLibraries that every verb starts with\n");

@@ -37,7 +37,7 @@ void add_explain_verb(Verb& app, int& exit_code) {
   sub.example("assay explain dispatch", "a cause");
   sub.example("assay explain tklqt", "a symbol or key");
   sub.input("word", *words, "a cause, key, symbol or label; without it, the list of causes");
-  // Labels have blanks: "launch floor".
+  // Labels contain spaces ("launch overhead").
   sub.run(
       [words, &exit_code] { exit_code = explain_word(fmt::format("{}", fmt::join(*words, " "))); });
 }

@@ -33,7 +33,7 @@ struct ExportVerb {
   std::string output;
 };
 
-// All tables of one trace into one folder.
+// Writes all tables of one trace into a folder.
 Status write_input(const Catalog& catalog, const std::string& format, const std::string& folder) {
   ASSAY_TRY(make_folders(folder));
   std::unique_ptr<Database> database;
@@ -55,7 +55,7 @@ Status write_input(const Catalog& catalog, const std::string& format, const std:
   return Ok{};
 }
 
-// Every input has a folder of its own; only when all have been read it is known what to call them.
+// Renames the inputs' folders; their names are known only after all inputs were read.
 Status name_folders(const std::string& place, const std::vector<std::optional<int64_t>>& told) {
   const RankNumbers ranks(told);
   for (size_t i = 0; i < told.size(); ++i) {
@@ -65,7 +65,7 @@ Status name_folders(const std::string& place, const std::vector<std::optional<in
   return Ok{};
 }
 
-// One trace at a time: memory is that of the largest one.
+// Reads one trace at a time, so memory use is that of the largest one.
 Status export_folder(const ExportVerb& verb, const std::string& format, bool& data_lost) {
   if (format == "parquet") ASSAY_TRY(Database::open(Catalog{}, {}));
   ASSAY_TRY_ASSIGN(ExportFolder folder, ExportFolder::open(verb.output));
@@ -81,7 +81,7 @@ Status export_folder(const ExportVerb& verb, const std::string& format, bool& da
   return folder.finish();
 }
 
-// All traces at once: every table is one sheet.
+// Reads all traces: every table becomes one sheet.
 Status export_workbook(const ExportVerb& verb, bool& data_lost) {
   ASSAY_TRY(check_workbooks());
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
@@ -91,7 +91,7 @@ Status export_workbook(const ExportVerb& verb, bool& data_lost) {
   ASSAY_TRY_ASSIGN(const Catalog* catalog, inputs.everything(verb.request));
   const Document report = inputs.report();
   WorkbookContent content{.head = report};
-  // Results of the analyses come before the tables of the trace.
+  // Put the results of the analyses before the tables of the trace.
   Catalog tables = *catalog;
   const auto of_traces = static_cast<std::ptrdiff_t>(inputs.trace_tables().relations.size());
   std::rotate(tables.relations.begin(), tables.relations.begin() + of_traces,

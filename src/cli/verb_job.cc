@@ -23,8 +23,7 @@ struct FleetVerb : FleetRequest {
   std::string records;
 };
 
-// Replaces this process by assay-job if that is in the folder of this program; returns only if it
-// cannot.
+// Replaces this process by assay-job if that is next to this program; returns only if it is not.
 void become_team() {
   const auto own = real_path("/proc/self/exe");
   const auto typed = file_text("/proc/self/cmdline");
@@ -65,7 +64,7 @@ int run(FleetVerb& verb, const FleetTeam* team) {
       return kExitFine;
     }
     verb.summarize = team->lead;
-    // Other machines see where the answer goes.
+    // Processes on other machines can access the folder of the output.
     verb.scratch_beside = verb.common.output == "-" ? "assay-job" : verb.common.output;
   }
   return write_answer(answer_job(verb), verb.common);
@@ -77,13 +76,13 @@ void add_job_verb(Verb& app, int& exit_code) { add_job_verb(app, exit_code, null
 
 void add_job_verb(Verb& app, int& exit_code, const FleetTeam* team) {
   auto verb = std::make_shared<FleetVerb>();
-  // The short answer is for people at a screen; --full has the tables.
+  // The short answer is for terminals; --full adds the tables.
   verb->common.full = false;
   Verb& sub = app.verb(
       "job", "A job of any number of ranks: who costs it its time, from small records of each");
   sub.example("assay job --summaries records");
   add_common_options(sub, verb->common, true);
-  // A checksum of each of a hundred thousand traces would be another pass over all of them.
+  // A checksum of each of a hundred thousand traces would read all of them again.
   verb->common.tell_files = {};
   sub.declared("traces").required(false);
   sub.flag("--full", verb->common.full, "every section instead of the short answer");

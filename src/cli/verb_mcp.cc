@@ -30,7 +30,7 @@
 namespace assay {
 namespace {
 
-// An agent's context is dear, and each answer stays in it.
+// Limits: every answer stays in the agent's context.
 constexpr size_t kMostError = 2000;  // bytes
 constexpr int64_t kMostRows = 500;
 constexpr int64_t kUsualRows = 50;
@@ -40,10 +40,10 @@ struct McpVerb {
   std::vector<std::string> folders;
   std::string cache;
   double timeout_s = 60;
-  uint64_t memory = 0;  // bytes of a call; 0 = half of the machine's
+  uint64_t memory = 0;  // limit of a call; 0 = half of the machine's
 };
 
-// The folders that may be read, as of real_path().
+// Folders that may be read, as returned by real_path().
 using Fence = std::vector<std::string>;
 
 const char* kOutside = "lies outside of the folders that this server was started with";
@@ -58,7 +58,7 @@ bool inside(const Fence& fence, const std::string& path) {
                              [&real](const std::string& folder) { return lies_in(*real, folder); });
 }
 
-// Base of a relative path: the first folder that contains it, else the first folder.
+// Resolves a relative path in the first folder that contains it, otherwise in the first folder.
 std::string placed(const Fence& fence, const std::string& path) {
   if (path.starts_with('/')) return path;
   for (const std::string& folder : fence) {
@@ -67,13 +67,13 @@ std::string placed(const Fence& fence, const std::string& path) {
   return joined(fence.front(), path);
 }
 
-// The argument as a readable path: it and all its files are inside the allowed folders. The error
-// does not reveal if a file exists elsewhere.
+// The argument as a path that is inside the allowed folders, with all its files. The error does not
+// reveal whether a file exists elsewhere.
 Result<std::string> allowed(const Fence& fence, const std::string& argument) {
   const std::string path = placed(fence, argument);
   const std::string fixed = path.substr(0, path.find_first_of("*?["));
   if (path.find("..", fixed.size()) != std::string::npos) return refused(argument, kOutside);
-  // A pattern is looked for below the folder in front of it.
+  // A pattern matches only below its fixed leading folder.
   const std::string begin = fixed.size() == path.size() ? path : folder_of(fixed + "x");
   if (!inside(fence, begin)) {
     const bool absent =
@@ -87,7 +87,7 @@ Result<std::string> allowed(const Fence& fence, const std::string& argument) {
   return path;
 }
 
-// The same for a folder to be listed: links that lead out of it are not followed.
+// The same for a folder to list; links out of it are not followed.
 Result<std::string> allowed_folder(const Fence& fence, const std::string& argument) {
   const std::string path = placed(fence, argument);
   if (!inside(fence, path)) return refused(argument, kOutside);
@@ -110,7 +110,7 @@ const Question& question_of(const ToolCall& call) {
                        [&call](const Question& one) { return one.name == call.tool->name; });
 }
 
-// Limits of a statement of SQL in rows, time and memory.
+// Row, time and memory limits of a SQL statement.
 void add_sql_limits(const McpVerb& verb, const ToolCall& call, std::vector<std::string>& words) {
   const std::string limit = call.one("limit");
   const int64_t rows = limit.size() > 3 ? kMostRows : limit.empty() ? kUsualRows : std::stol(limit);
@@ -120,7 +120,7 @@ void add_sql_limits(const McpVerb& verb, const ToolCall& call, std::vector<std::
   words.push_back(fmt::format("--memory={}KiB", std::max<uint64_t>(1, verb.memory / 2 / 1024)));
 }
 
-// The command line that answers.
+// Command line that answers the call.
 Result<std::vector<std::string>> command_of(const McpVerb& verb, const Fence& fence,
                                             const ToolCall& call) {
   const Question& question = question_of(call);
@@ -148,7 +148,7 @@ Result<std::vector<std::string>> command_of(const McpVerb& verb, const Fence& fe
     if (input.option.empty()) inputs.push_back(std::move(value));
     else words.push_back(input.option + "=" + value);
   }
-  // The default folder is all that may be read.
+  // By default, list all allowed folders.
   if (question.name == "list" && inputs.empty()) inputs = fence;
   words.push_back("--");
   words.insert(words.end(), inputs.begin(), inputs.end());
@@ -167,7 +167,7 @@ AnswerRequest answer_request(const ToolCall& call) {
           .arguments = call.arguments};
 }
 
-// At most kMostError bytes of it, cut between characters.
+// At most kMostError bytes, cut at a character boundary.
 std::string shortened(std::string text) {
   if (text.size() <= kMostError) return text;
   size_t end = kMostError;
@@ -180,7 +180,7 @@ std::string shortened(std::string text) {
 ToolAnswer refusal(const Error& error) { return {error.file + ": " + error.message, true}; }
 
 ToolAnswer answer_of(const Question& question, const AnswerRequest& request, ChildResult asked) {
-  // A failed gate is an answer.
+  // A failed gate is a valid answer.
   const bool answered = asked.exit_code == kExitFine || asked.exit_code == kExitGateCrossed;
   if (!answered) return {shortened(std::move(asked.output)), true};
   auto answer = agent_answer(question, asked.output, request);
@@ -210,20 +210,20 @@ McpServer make_server(const Fence& fence, const VerbFacts& program) {
   return {.instructions = std::move(instructions), .tools = tools_of_server(program)};
 }
 
-// One client on standard input and output. Each call runs in a process of its own, so that none
-// keeps the server from its messages: what goes wrong there ends no session.
+// One client on standard input and output. Each call runs in its own process, so that it neither
+// blocks the server nor ends the session if it fails.
 class Session {
  public:
   Session(const McpVerb& verb, const Fence& fence, const VerbFacts& program)
       : verb_(verb), fence_(fence), server_(make_server(fence, program)) {}
 
-  // Until the input ends. Calls that run then have kFarewell to answer.
+  // Runs until the input ends. Running calls then have kFarewell to finish.
   Status serve() {
     while (!is_over()) {
       start_waiting();
       std::vector<pollfd> files = watched();
       if (::poll(files.data(), files.size(), wait_ms()) < 0 && errno != EINTR) break;
-      // The client does not read answers any more.
+      // The client has stopped reading answers.
       if ((files[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) break;
       if (!input_ended_ && files[0].revents != 0) ASSAY_TRY(take_input());
       for (size_t i = 2; i < files.size(); ++i) {
@@ -268,7 +268,7 @@ class Session {
     return files;
   }
 
-  // Until the next call has had its time; -1 where none runs.
+  // Milliseconds until the next call times out; -1 if none runs.
   int wait_ms() const {
     if (running_.empty() && !input_ended_) return -1;
     auto next = input_ended_ ? farewell_ : running_.front().until;
@@ -289,7 +289,7 @@ class Session {
     for (std::string_view rest(block, static_cast<size_t>(got)); !rest.empty();) {
       const size_t end = rest.find('\n');
       const std::string_view part = rest.substr(0, end);
-      // A line that is too long for a message is kept only up to the limit, to detect it.
+      // Keep an oversized line only up to the limit, to detect it.
       line_ += part.substr(0, kMostMessage + 1 - std::min(line_.size(), kMostMessage + 1));
       if (end == std::string_view::npos) break;
       rest.remove_prefix(end + 1);
@@ -324,7 +324,7 @@ class Session {
       waiting_.pop_front();
       auto child = AskedChild::start(next.words, verb_.memory);
       if (!child) {
-        // A client that is gone is seen by the next poll().
+        // If the client is gone, the next poll() detects it.
         (void)send(tool_message(next.id, refusal(child.error())));
         continue;
       }
@@ -345,7 +345,7 @@ class Session {
     return send(message);
   }
 
-  // No answer: the client has said that it does not wait for one.
+  // Sends no answer: the client does not expect one.
   void cancel(const std::string& id) {
     std::erase_if(waiting_, [&id](const Waiting& one) { return one.id == id; });
     running_.remove_if([&id](const Running& one) { return one.id == id; });

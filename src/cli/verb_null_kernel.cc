@@ -26,7 +26,7 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kKernelName = "assay_null_kernel";
-// docs/formats/floor.md: what lies between is clock noise, what lies below is left out.
+// Launch times between this and 0 are clock noise; lower ones are excluded (docs/formats/floor.md).
 constexpr int64_t kNoiseNs = -10'000;
 
 struct NullKernelVerb {
@@ -39,13 +39,13 @@ struct NullKernelVerb {
   std::string recorder;
 };
 
-// Launch times and durations of one GPU, by start.
+// Launch times and durations on one GPU, by kernel start.
 struct Samples {
   std::vector<std::pair<int64_t, int64_t>> launch_ns;  // kernel start, launch time
   std::vector<std::pair<int64_t, int64_t>> duration_ns;
 };
 
-// The library named by the environment, for tests and special installations, or the default ones.
+// The library named by the environment variable (tests, special installations), or the defaults.
 std::vector<std::string> libraries(const char* variable, std::vector<std::string> usual) {
   const char* told = std::getenv(variable);
   if (told != nullptr && *told != '\0') return {told};
@@ -76,7 +76,7 @@ std::map<int64_t, SamplesOfGpu> samples_of(const Trace& trace) {
   return by_device;
 }
 
-// The last `runs` of them. `clean`: with the rules for launch times.
+// The last `runs` values by start. `clean`: apply the rules for launch times.
 std::vector<int64_t> counted(std::vector<std::pair<int64_t, int64_t>> all, uint64_t runs,
                              bool clean) {
   std::sort(all.begin(), all.end());
@@ -89,13 +89,13 @@ std::vector<int64_t> counted(std::vector<std::pair<int64_t, int64_t>> all, uint6
   return values;
 }
 
-// The version that a kernel module reports; empty if there is none.
+// Version of a kernel module; empty if unknown.
 std::string module_version(const char* module) {
   const auto text = file_text(std::string("/sys/module/") + module + "/version");
   return text ? text->substr(0, text->find('\n')) : "";
 }
 
-// The version from nvidia-smi; else the driver's CUDA version.
+// Driver version of the kernel module, otherwise the driver's CUDA version.
 std::string nvidia_driver(const RecordingFacts& facts) {
   const std::string version = module_version("nvidia");
   const uint32_t cuda = facts.driver_version;
@@ -103,8 +103,8 @@ std::string nvidia_driver(const RecordingFacts& facts) {
   return fmt::format("CUDA {}.{}", cuda / 1000, cuda % 1000 / 10);
 }
 
-// Version of the driver's package, unless it is the system's own; else HIP's version (major, minor
-// and patch in tens of millions, hundreds of thousands and ones).
+// Version of the installed driver package, unless the system's own driver is used; otherwise HIP's
+// version (encoded as major * 10^7 + minor * 10^5 + patch).
 std::string amd_driver(int hip) {
   const std::string version = module_version("amdgpu");
   if (!version.empty() || hip <= 0) return version;
@@ -119,7 +119,8 @@ Error nothing_recorded(const RecordingFacts* facts) {
   return Error{ErrorCode::kIo, why, "", -1};
 }
 
-// Frameworks launch by the runtime: if both calls were measured, the runtime's value is the GPU's.
+// Frameworks launch by the runtime API: if both APIs were measured, the runtime's value is the
+// GPU's.
 GpuFloor gpu_floor(const SamplesOfGpu& by_path, int64_t device, uint64_t runs,
                    const std::vector<CudaClocks>& clocks) {
   GpuFloor floor;
@@ -253,7 +254,7 @@ Status measure_amd(const NullKernelVerb& verb, const std::string& program,
 
 enum class Vendor : uint8_t { kNvidia, kAmd };
 
-// The vendor named by --device, else the one with an installed driver.
+// The vendor in --device, otherwise the one with an installed driver.
 Result<Vendor> choose_vendor(const std::string& named) {
   if (named == "nvidia") return Vendor::kNvidia;
   if (named == "amd") return Vendor::kAmd;
@@ -281,7 +282,7 @@ Status measure(const NullKernelVerb& verb) {
                                    : measure_amd(verb, program, device);
 }
 
-// "0", "all", "nvidia:1", "amd:all".
+// Checks a --device value: "0", "all", "nvidia:1", "amd:all".
 std::string device_problem(const std::string& text) {
   const size_t colon = text.find(':');
   const std::string vendor = colon == std::string::npos ? "nvidia" : text.substr(0, colon);

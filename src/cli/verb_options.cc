@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-// Members of a JSON object on one line; what is empty or false is left out.
+// Members of a JSON object on one line; empty and false values are omitted.
 class Members {
  public:
   void text(std::string_view key, std::string_view value) {
@@ -80,7 +80,7 @@ std::string option_json(const OptionFacts& option) {
   return "{" + members.json() + "}";
 }
 
-// The verb, followed by those below it.
+// Appends the verb and its subverbs.
 void append_verbs(const VerbFacts& verb, std::string& json) {
   if (!verb.name.empty()) json += ",";
   json += "\n  {\"name\": " + json_string(verb.name) +
@@ -102,7 +102,7 @@ void append_verbs(const VerbFacts& verb, std::string& json) {
   for (const VerbFacts& below : verb.verbs) append_verbs(below, json);
 }
 
-// A question of agents: its verb, the tool's schemas.
+// A question for agents: its verb and the tool's schemas.
 std::string question_json(const Question& question, const VerbFacts& program) {
   Members members;
   members.text("name", question.name);

@@ -16,7 +16,7 @@ namespace {
 
 struct HostOverheadFlags {
   CommonOptions common;
-  std::string mode;  // empty: exclusive, with a replay paper
+  std::string mode;  // empty = exclusive; with a replay: paper
   std::string base_weighting = "kernel";
   bool count_copies = false;
   std::string floor;
@@ -25,7 +25,7 @@ struct HostOverheadFlags {
   std::string untraced;
   size_t top = 10;
   std::vector<std::string> batches;     // "8=trace.json.gz", "4x2048=trace.json.gz"
-  std::vector<std::string> vs_batches;  // the same of a second platform
+  std::vector<std::string> vs_batches;  // the same for a second platform
   std::string name = "platform";
   std::string vs_name = "other";
 };
@@ -64,7 +64,7 @@ Status check_flags(const HostOverheadFlags& flags) {
   return Ok{};
 }
 
-// Replayed times are of operators that ran alone: they fill no thread's time.
+// Replayed operators ran alone, so their times do not add up to a thread's time.
 HostOverheadMode mode_of(const HostOverheadFlags& flags) {
   if (flags.mode == "code") return HostOverheadMode::kCode;
   if (flags.mode.empty() && flags.replay.empty()) return HostOverheadMode::kExclusive;

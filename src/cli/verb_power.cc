@@ -87,7 +87,7 @@ struct AttributeVerb : AttributeRequest {
   double log_interval_s = 0;
 };
 
-// Seconds, or that the log starts with the trace.
+// Parses --offset: seconds, or "start" if the log starts with the trace.
 Status read_offset(AttributeVerb& verb) {
   verb.at_start = verb.offset == "start";
   if (verb.within_s >= 0) verb.options.sensor.offset_within_ns = std::llround(verb.within_s * 1e9);
@@ -100,7 +100,7 @@ Status read_offset(AttributeVerb& verb) {
                fmt::format("--offset {}: seconds, or the word start", verb.offset), "", -1};
 }
 
-// Start of a log without times, and the distance of its rows.
+// Start and sampling interval of a log without timestamps.
 Status read_timing(AttributeVerb& verb) {
   verb.timing.interval_ns = std::llround(verb.log_interval_s * 1e9);
   if (verb.log_start.empty()) return Ok{};
@@ -118,7 +118,7 @@ Status read_timing(AttributeVerb& verb) {
   return Ok{};
 }
 
-// A or A:B in milliseconds; of A alone within 15 %, or A itself where all is held.
+// Parses A or A:B in milliseconds. A alone means within 15 %, or exactly A if `hold`.
 Status read_range(const char* option, const std::string& text, bool hold, int64_t& low_ns,
                   int64_t& high_ns) {
   constexpr double kMostMs = 1e6;

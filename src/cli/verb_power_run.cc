@@ -34,7 +34,7 @@ namespace {
 // Seed of a simulated device with a kernel and a sensor as in FinGraV's Figure 8. The same for
 // every verb, so that `run` uses the device that `calibrate` measured.
 constexpr uint64_t kSimulatedSeed = 26;
-// Several times what the slowest sensor known needs.
+// Several times the longest calibration of a known sensor.
 constexpr uint32_t kCalibrationBudgetS = 600;
 
 struct RunVerb {
@@ -63,7 +63,7 @@ struct CalibrateVerb {
   uint32_t budget_s = kCalibrationBudgetS;
 };
 
-// One line on standard error while something runs, when that is a terminal.
+// A progress line on stderr, if it is a terminal.
 class ProgressLine {
  public:
   ~ProgressLine() {
@@ -81,11 +81,11 @@ class ProgressLine {
  private:
   bool terminal_ = platform::is_terminal(STDERR_FILENO);
   bool drawn_ = false;
-  // The first line after a fifth of a second only.
+  // The first line appears after 0.2 s.
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// The file to keep a calibration in: as given, else the place in the cache folder.
+// File for a calibration: as given, otherwise in the cache folder.
 Result<std::string> calibration_file(const std::string& given, const DeviceFacts& facts) {
   if (!given.empty()) {
     const std::string folder = folder_of(given);
@@ -115,7 +115,7 @@ std::string folder_name(const std::string& workload) {
   return name;
 }
 
-// Folder of one workload's raw records; empty = none, only for simulations.
+// Folder of a workload's raw records; empty = do not keep them, only for simulations.
 std::string record_folder(const RunVerb& verb, const std::string& workload, bool virtual_time) {
   if (verb.record.empty() && virtual_time) return {};
   const std::string name = folder_name(workload);
@@ -124,12 +124,12 @@ std::string record_folder(const RunVerb& verb, const std::string& workload, bool
   return joined(verb.record, name);
 }
 
-// Keeps every record as it comes.
+// Writes every record as soon as it is measured.
 class Keeper {
  public:
   explicit Keeper(std::string folder) : folder_(std::move(folder)) {}
 
-  // State of an earlier run in the folder, to resume it.
+  // State of an earlier run in the folder, for resuming it.
   Result<std::optional<ProcedureResume>> left_over() {
     if (folder_.empty() || !file_exists(folder_)) {
       return std::optional<ProcedureResume>();
@@ -152,7 +152,7 @@ class Keeper {
     return std::optional<ProcedureResume>(std::move(left));
   }
 
-  // Samples of the sensor during calibration, and the times of the load, in the same form.
+  // Also records the sensor's samples and the load's times during calibration.
   void keep_readings(const DeviceFacts& facts, CalibrationOptions& options) {
     if (folder_.empty()) return;
     PowerRecording head = recording_head(facts);
@@ -160,7 +160,7 @@ class Keeper {
     head.kernels = {"load"};
     head.kernel_flop = {0};
     head.kernel_bytes = {0};
-    // Nothing is made before there is something to keep: what fails early can be tried again.
+    // Create the folder only with the first record, so that a run that fails early can be repeated.
     options.recorded = [this, head](const PowerRunRecord& record) -> Status {
       ASSAY_TRY_ASSIGN(PowerRecordingWriter writer, PowerRecordingWriter::create(folder_, head));
       ASSAY_TRY(writer.append(record.samples));
@@ -199,7 +199,7 @@ ProcedureOptions options_of(const RunVerb& verb, bool interleaved) {
   options.budget_ns = verb.budget_s * kSecondNs;
   options.paper_counts = verb.paper_counts;
   options.profile.force = verb.force;
-  // Only a kernel alone can have a window to itself.
+  // Only a kernel that runs alone can fill an averaging window.
   options.profile.strict = !verb.paper_counts && !interleaved;
   return options;
 }
@@ -211,7 +211,7 @@ struct Campaign {
   std::vector<Section> sections;
 };
 
-// A device and what is known of its sensor.
+// A device and the known properties of its sensor.
 struct Bench {
   std::unique_ptr<PowerDevice> device;
   SensorModel sensor;
@@ -222,7 +222,7 @@ Result<Bench> open_bench(const RunVerb& verb, SensorChoice choice) {
   ASSAY_TRY_ASSIGN(bench.device, open_device(verb.device, verb.seed, choice));
   const DeviceFacts& about = bench.device->facts();
   bench.sensor = about.documented;
-  // A simulation that knows its sensor depends on nothing that happens to be kept.
+  // A simulated device with a known sensor must not depend on a stored calibration.
   const bool sensor_known = about.virtual_time && about.documented.window_ns > 0;
   if (verb.calibration.empty() && sensor_known) return bench;
   ASSAY_TRY_ASSIGN(const auto kept, kept_calibration(verb.calibration, {about.uuid, about.driver,
@@ -231,8 +231,8 @@ Result<Bench> open_bench(const RunVerb& verb, SensorChoice choice) {
   return bench;
 }
 
-// If there is no calibration, a kind of sample with a documented window has priority over one with
-// unknown properties, unless a kind was requested.
+// Without a calibration, prefers a sensor whose averaging window is documented, unless the user
+// chose one.
 Result<Bench> open_known_bench(const RunVerb& verb) {
   ASSAY_TRY_ASSIGN(Bench bench, open_bench(verb, verb.sensor));
   const bool known = bench.sensor.window_ns > 0;
@@ -306,7 +306,7 @@ Result<Document> run_document(const RunVerb& verb) {
   return document;
 }
 
-// Adds the consequence for a later measurement.
+// Adds the consequence for later measurements.
 Error not_calibrated(Error error) {
   error.message +=
       "; no calibration was kept: `assay power run` takes the reading that the vendor documents, "

@@ -22,7 +22,7 @@ Error bad_sweep(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// Every setting has a trace and a log of its own.
+// Every setting has its own trace and power log.
 Status read_settings(SweepVerb& verb) {
   for (const std::string& text : verb.traces) {
     ASSAY_TRY_ASSIGN(const auto entry, split_name_value("--setting", text, "NAME=TRACE"));

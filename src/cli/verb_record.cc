@@ -42,7 +42,7 @@ struct RecordedFile {
 
 void say_of_recording(const std::string& line) { fmt::print(stderr, "assay record: {}\n", line); }
 
-// Suggestion for a note, in a sentence; empty if its own text is enough.
+// Suggestion for a note; empty if its own text is enough.
 std::string remedy(const RecordingFacts::Note& note) {
   switch (note.code) {
     case NoteCode::kNoTracer:
@@ -115,7 +115,7 @@ bool has_note(const RecordingFacts& facts, NoteCode code) {
                      [code](const RecordingFacts::Note& note) { return note.code == code; });
 }
 
-// The footer counts the records in the recorder's memory. Activity after the end of the file was
+// The footer counts records that the recorder had in memory. Activity after the end of the file was
 // neither recorded nor counted.
 std::string lost_text(const RecordingFacts& facts) {
   if (!facts.closed) return "the rest lost, uncounted";
@@ -181,14 +181,15 @@ void report_nothing(const RecordRun& run) {
   say_of_recording("nothing was recorded, and no file written: " + nvidia + both + amd);
 }
 
-// A recording grows in a file of its own and takes the asked name when it is whole.
+// A recording is written to a temporary name and renamed when complete, so the target must be a
+// regular file.
 Status check_recording(const std::string& output) {
   if (!file_exists(output) || is_regular_file(output)) return Ok{};
   return Error{ErrorCode::kInvalidArgument, "is no file, and a recording is not written elsewhere",
                output, -1};
 }
 
-// A file that has the asked name and is none of this run's.
+// Reports a file with the requested name that an earlier run wrote.
 void report_older(const std::vector<RecordedFile>& files, const std::string& output) {
   if (!file_exists(output)) return;
   const bool ours = std::any_of(files.begin(), files.end(), [&output](const RecordedFile& file) {
@@ -197,19 +198,19 @@ void report_older(const std::vector<RecordedFile>& files, const std::string& out
   if (!ours) say_of_recording(output + " is of an earlier run: it was left as it is");
 }
 
-// The only file with GPU activities gets the requested name; if there is none, the only file does.
+// Renames the only file with GPU activities to the requested name; if there is none, the only file.
 void name_output(std::vector<RecordedFile>& files, const std::string& output) {
   const auto worked = [](const RecordedFile& file) { return file.facts.device_rows() > 0; };
   const auto with_work = std::count_if(files.begin(), files.end(), worked);
   auto chosen = files.begin();
   if (with_work == 1) chosen = std::find_if(files.begin(), files.end(), worked);
   if (files.empty() || (with_work != 1 && files.size() != 1)) return;
-  // A recording that could not be converted to the requested format keeps its own name.
+  // A file that was not converted to the requested format keeps its own name.
   if (extension_of(chosen->path) != extension_of(output)) return;
   if (rename_file(chosen->path, output)) chosen->path = output;
 }
 
-// The Chrome JSON in the folder of the recording, which it replaces.
+// Writes Chrome JSON next to the recording and removes the recording.
 Status convert(RecordedFile& file) {
   ASSAY_TRY_ASSIGN(const Trace trace, load_trace(file.path, {.keep_op_inputs = true}));
   const std::string path = with_extension(file.path, ".json");
@@ -223,8 +224,8 @@ bool lacks_its_end(const RecordedFile& file) {
   return !file.facts.closed || has_note(file.facts, NoteCode::kWriteFailed);
 }
 
-// The command's own; but where that is fine and the recording is not, who looks at nothing else
-// must not take it for one.
+// The command's exit code. If that is 0 but the recording is incomplete, an error code, for callers
+// that check only the exit code.
 int exit_code_of(const RecordRun& run, const std::vector<RecordedFile>& files) {
   if (run.exit_code != kExitFine) return run.exit_code;
   if (files.empty()) return kExitError;
@@ -233,7 +234,7 @@ int exit_code_of(const RecordRun& run, const std::vector<RecordedFile>& files) {
   return left || std::any_of(files.begin(), files.end(), lacks_its_end) ? kExitDataLost : kExitFine;
 }
 
-// Named by ASSAY_TORCH_OPERATORS, or built before in the folder of this program.
+// Path from ASSAY_TORCH_OPERATORS, or of a library that was built earlier or is installed.
 Result<std::string> find_observer() {
   constexpr const char* kName = "libassay_torch.so";
   const char* named = std::getenv("ASSAY_TORCH_OPERATORS");
@@ -288,7 +289,7 @@ Result<int> record_command(RecordVerb& verb) {
     }
     files.push_back({path, *std::move(facts)});
   }
-  // Under the names that its processes gave them: below they may get others.
+  // Report files under their original names, before they are renamed below.
   for (const auto& rescued : run.rescued) {
     if (rescued.problem.empty()) continue;
     say_of_recording(fmt::format("{}: what process {} left in shared memory is lost: {}",

@@ -25,7 +25,7 @@
 namespace assay {
 namespace {
 
-constexpr int kCannotWrite = 3;  // of assay-replay: no space for its results
+constexpr int kCannotWrite = 3;  // exit code of assay-replay if it cannot write its results
 
 struct ReplayVerb {
   std::string database;
@@ -51,7 +51,7 @@ bool through_python(const ReplayVerb& verb) {
   return verb.through == replay_through_name(ReplayThrough::kPython);
 }
 
-// Given, named by ASSAY_REPLAY, built before, in the folder of this program, or on PATH.
+// Searches ASSAY_REPLAY, earlier builds, the folder of this program, and PATH.
 Result<std::string> find_compiled() {
   const char* named = std::getenv("ASSAY_REPLAY");
   if (named != nullptr && is_program(named)) return std::string(named);
@@ -77,7 +77,7 @@ Result<std::string> find_script() {
       "source tree");
 }
 
-// Command line of the program that runs the calls.
+// Command line of the program that runs the operators.
 Result<std::vector<std::string>> find_program(const ReplayVerb& verb) {
   const bool python = through_python(verb);
   if (!verb.program.empty() && !is_program(verb.program)) {
@@ -91,7 +91,7 @@ Result<std::vector<std::string>> find_program(const ReplayVerb& verb) {
   return std::vector<std::string>{program};
 }
 
-// The program inherits it; no path has a line end in it.
+// Passes the libraries in an environment variable; paths do not contain newlines.
 void name_libraries(const std::vector<std::string>& libraries) {
   std::string lines;
   for (const std::string& path : libraries) lines += absolute_path(path) + "\n";
@@ -114,7 +114,7 @@ Result<ReplayProgram> ask_program(const ReplayVerb& verb, std::vector<std::strin
   return parse_replay_program(answer.output);
 }
 
-// The tracer around the program; kHost = none.
+// The tracer for the program; kHost = none.
 Result<CollectorTracer> choose_tracer(const ReplayVerb& verb, const std::string& device) {
   if (device == "cpu") {
     if (verb.tracer == "auto" || verb.tracer == "none") return CollectorTracer::kHost;
@@ -160,7 +160,7 @@ std::vector<std::string> traced_command(const ReplaySession& session, const std:
   return argv;
 }
 
-// A program that was stopped leaves what its tracer had flushed: entries of it count.
+// If the program was stopped, the kernels that its tracer flushed still count.
 std::map<uint64_t, ReplayedKernels> kernels_of(const ReplaySession& session,
                                                const std::string& trace, std::string& why_not) {
   if (session.file.head.tracer == CollectorTracer::kHost) return {};
@@ -198,8 +198,8 @@ ReplayEntry entry_from(const ReplaySession& session, ReplayAnswer answer,
   return entry;
 }
 
-// Runs the program over these entries of the plan once. done: entries that have an answer now, or
-// at which the program ended. It is empty only if the program could not run at all.
+// Runs the program once over these entries of the plan. done: entries that have a result, or at
+// which the program ended; empty only if the program could not run at all.
 Result<std::vector<ReplayEntry>> run_once(const ReplaySession& session,
                                           const std::vector<size_t>& entries,
                                           std::vector<size_t>& done) {
@@ -253,7 +253,7 @@ Status replay_all(const ReplaySession& session, std::vector<size_t> open,
       cache.keep(session.plan.entries[done[i]], made[i]);
       session.file.entries.push_back(std::move(made[i]));
     }
-    // After every batch: who stops the replay goes on from here.
+    // Save after every batch, so that an interrupted replay can resume.
     ASSAY_TRY(export_file(session.verb.output, replay_file_json(session.file)));
     std::erase_if(open, [&done](size_t entry) {
       return std::find(done.begin(), done.end(), entry) != done.end();
@@ -266,7 +266,7 @@ Status replay_all(const ReplaySession& session, std::vector<size_t> open,
                session.verb.output, -1};
 }
 
-// A replay of the same on the same: its entries count as done.
+// True if both are replays of the same entries on the same system, so that earlier results count.
 bool continues(const ReplayFile& before, const ReplayFile& now) {
   return before.head.tracer == now.head.tracer && before.head.warmups == now.head.warmups &&
          before.head.runs == now.head.runs && before.head.driver == now.head.driver &&
@@ -274,7 +274,8 @@ bool continues(const ReplayFile& before, const ReplayFile& now) {
          before.gpu.uuid == now.gpu.uuid && before.framework == now.framework;
 }
 
-// Entries that need no run: of an earlier part of this replay, skipped by rule, from the cache.
+// Takes results that need no run: from an earlier part of this replay, skipped by rule, or from the
+// cache. Returns the remaining entries.
 Result<std::vector<size_t>> take_known(const ReplayVerb& verb, const ReplayPlan& plan,
                                        const ReplayCache& cache, ReplayFile& file) {
   std::map<std::string, ReplayEntry> before;
@@ -287,7 +288,7 @@ Result<std::vector<size_t>> take_known(const ReplayVerb& verb, const ReplayPlan&
                    verb.output, -1};
     }
     for (ReplayEntry& entry : earlier.entries) {
-      // A library may have it now.
+      // Retry missing operators if libraries are given.
       const bool again = entry.status == ReplayStatus::kOpMissing && !verb.libraries.empty();
       if (!again) before.emplace(entry.key, std::move(entry));
     }

@@ -30,7 +30,7 @@ struct ReportVerb {
   std::string perfetto;
 };
 
-// A timeline among the traces of a folder is not one of its traces.
+// Warns if the timeline is written into a folder of input traces.
 void tell_of_place(const std::string& timeline, const std::vector<std::string>& inputs) {
   const std::string parent = folder_of(timeline);
   const auto holds = [&parent](const std::string& input) {
@@ -41,7 +41,7 @@ void tell_of_place(const std::string& timeline, const std::vector<std::string>& 
              clean_text(timeline));
 }
 
-// The report and the timeline; the timeline gets its name only once the report is written too.
+// Writes the report and the timeline; the timeline is renamed only after the report was written.
 Result<int> write_with_timeline(ReportVerb& verb) {
   const std::vector<std::string> traces = sort_report_inputs(verb.common.inputs).traces;
   if (traces.empty()) {

@@ -27,7 +27,7 @@ std::string counted(uint64_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-// " (NVML)": the libraries that were asked.
+// Text such as " (NVML)": the libraries that provided GPU samples.
 std::string sources_of(const SampleSummary& summary) {
   std::string names;
   for (const SampledGpu& gpu : summary.gpus) {

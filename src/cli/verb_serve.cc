@@ -36,12 +36,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr unsigned kThreads = 8;      // requests that are answered at once
-constexpr int kMostAnalyses = 2;      // of them, those that read a trace
-constexpr size_t kMostPages = 64;     // kept for reloading; the oldest go
+constexpr unsigned kThreads = 8;      // concurrent requests
+constexpr int kMostAnalyses = 2;      // concurrent requests that read a trace
+constexpr size_t kMostPages = 64;     // kept for reloading; the oldest are dropped
 constexpr size_t kMostPageBytes = size_t{1} << 28;
 constexpr const char* kHtml = "text/html; charset=utf-8";
-// Values of Content-Security-Policy. A report page has a policy of its own in its text, which allows less.
+// Values of Content-Security-Policy. Report pages contain their own, stricter policy.
 constexpr const char* kCommonPolicy =  // language: allow too_many_colons
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; script-src 'unsafe-inline'; ";
 constexpr const char* kMayDraw = "style-src 'unsafe-inline'; img-src data: blob:";
@@ -52,7 +52,7 @@ struct ServeVerb {
   uint32_t port = 8421;
   std::string cache;
   double timeout_s = 600;
-  uint64_t memory = 0;  // bytes of an analysis; 0 = half of the machine's
+  uint64_t memory = 0;  // limit of an analysis; 0 = half of the machine's
 };
 
 HttpAnswer refusal(int status, const std::string& words) {
@@ -63,7 +63,7 @@ HttpAnswer json_answer(const Json& json) {
   return {.body = json_text(json)};
 }
 
-// The value of a key in "?a=1&b=2"; ids have digits alone, so that nothing needs decoding.
+// Value of a key in "?a=1&b=2". Ids consist of digits, so no decoding is needed.
 std::string query_value(std::string_view target, std::string_view key) {
   const size_t begin = target.find('?');
   if (begin == std::string_view::npos) return {};
@@ -78,15 +78,15 @@ std::string query_value(std::string_view target, std::string_view key) {
   return {};
 }
 
-// The sentence that the command line prints for a failure: its last line.
+// The error message that the command line prints: its last line.
 std::string last_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   const size_t begin = text.rfind('\n');
   return clean_text(begin == std::string::npos ? text : text.substr(begin + 1));
 }
 
-// Answers of the command line to a browser. Each analysis runs in a process of its own, so that a trace that needs more
-// memory or time than there is ends no other. Called from several threads.
+// Answers requests of the browser with the command line's results. Each analysis runs in its own
+// process, so that one that exceeds memory or time does not affect others. Thread-safe.
 class TraceService {
  public:
   TraceService(const ServeVerb& verb, ServedFolder folder, Temporary files, std::string token)
@@ -97,7 +97,7 @@ class TraceService {
   HttpAnswer answer(const RequestHead& head) {
     const std::string path(head.target.substr(0, std::min(head.target.find('?'), head.target.size())));
     const bool is_index = path == "/";
-    // A page has a secret of its own in its path: a browser that follows a link sends no token.
+    // The path of a page contains a secret, because a browser that follows a link sends no token.
     const bool is_page = path.starts_with(kPages);
     if (const int status = refusal_of(head, port_, token_, !is_index && !is_page); status != 0) {
       return refusal(status, kRefusals.at(status));
@@ -170,7 +170,8 @@ class TraceService {
     return made;
   }
 
-  // "?id=N" asks for the report of one trace, "?a=N&b=M" for the comparison of two. The answer names the path of the page.
+  // "?id=N" requests the report of one trace, "?a=N&b=M" the comparison of two. The answer contains
+  // the path of the page.
   HttpAnswer page_of(std::string_view target) {
     const ServedTrace* one = folder_.find(query_value(target, "id"));
     const ServedTrace* a = folder_.find(query_value(target, "a"));
@@ -207,7 +208,7 @@ class TraceService {
     return facts ? fmt::format("{} {}", facts->bytes, facts->mtime_ns) : "";
   }
 
-  // The file that `assay VERB ... PATHS` writes, with this ending.
+  // Path of the file that `assay VERB ... PATHS` writes, with this extension.
   Result<std::string> run(std::vector<std::string> words, const std::vector<std::string>& paths, const char* ending,
                           const char* option = "-o") {
     analyses_.acquire();
@@ -255,9 +256,9 @@ class TraceService {
   const std::string token_;
   uint16_t port_ = 0;
   std::counting_semaphore<kMostAnalyses> analyses_{kMostAnalyses};
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   uint64_t made_ = 0;
-  std::map<std::string, std::pair<std::string, std::string>> answers_;  // by id: stamp of the file, JSON
+  std::map<std::string, std::pair<std::string, std::string>> answers_;  // by id: file stamp, JSON
   std::vector<std::pair<std::string, std::string>> pages_;              // secret, HTML
 };
 

@@ -31,7 +31,7 @@ struct SqlVerb {
   RequestsFlags requests;
   std::string command;
   std::string memory;
-  int64_t limit = -1;  // -1 = kReaderRows for people, all for programs
+  int64_t limit = -1;  // -1 = kReaderRows for people, all rows for programs
   double timeout_s = 0;
   bool allow_files = false;
 };
@@ -52,12 +52,12 @@ class SqlSession {
  public:
   static Result<SqlSession> open(const SqlVerb& verb) {
     SqlSession session(verb);
-    // A workbook takes all rows, as every format for programs.
+    // A workbook gets all rows, like every format for programs.
     session.format_ = Format::kJson;
     if (!wants_workbook(verb.common)) {
       ASSAY_TRY_ASSIGN(session.format_, output_format(verb.common));
     }
-    // Before the traces are read: what is missing is said at once.
+    // Report a missing database library before the traces are read.
     ASSAY_TRY(Database::open(Catalog{}, session.database_options()));
     ASSAY_TRY_ASSIGN(QueryInputs inputs, QueryInputs::load(verb.common));
     session.inputs_ = std::make_unique<QueryInputs>(std::move(inputs));
@@ -77,7 +77,7 @@ class SqlSession {
     PhaseClock clock(verb_.common.listener);
     if (mentions_all_tables(sql)) ASSAY_TRY(analyse());
     auto rows = database_->query(sql);
-    // A table that the trace lacks may be a result of an analysis.
+    // A missing table may be the result of an analysis.
     if (!rows && everything_ == nullptr && is_catalog_error(rows.error())) {
       ASSAY_TRY(analyse());
       rows = database_->query(sql);
@@ -110,7 +110,7 @@ class SqlSession {
     return error.message.find("Catalog Error") != std::string::npos;
   }
 
-  // Statements that list tables have to see all of them.
+  // True for statements that list tables: they need the analyses' tables, too.
   static bool mentions_all_tables(const std::string& sql) {
     std::string lower = sql;
     std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -127,7 +127,7 @@ class SqlSession {
     return for_people(format_) ? kReaderRows : 0;
   }
 
-  // Rows up to the limit; false for `more` when the result ends there.
+  // Reads rows up to the limit. Sets `more` if the result has further rows.
   Result<std::vector<Row>> take_rows(QueryRows& rows, bool& more) const {
     std::vector<Row> taken;
     const size_t most = limit();
@@ -148,7 +148,7 @@ class SqlSession {
     bool more = false;
     Table table{.key = "rows", .columns = rows.columns(), .terminal_limit = 0};
     ASSAY_TRY_ASSIGN(table.rows, take_rows(rows, more));
-    // In JSON a dot would open an object.
+    // In JSON, a dot would create a nested object.
     for (Column& column : table.columns)
       std::replace(column.key.begin(), column.key.end(), '.', '_');
     Document document = new_document("");
@@ -168,7 +168,7 @@ class SqlSession {
     return Error{ErrorCode::kIo, "the result was not written", "", -1};
   }
 
-  // Row by row: as many as there are.
+  // Writes row by row, because a result may have any number of rows.
   Status write_csv(QueryRows& rows) {
     ASSAY_TRY_ASSIGN(OutputFile file, OutputFile::open(verb_.common.output));
     std::string text;
@@ -236,7 +236,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-// ".schema ops" and its kin. quit: set by .quit.
+// Runs a command such as ".schema ops". quit: set by .quit.
 Status dot_command(SqlSession& session, const std::string& line, bool& quit) {
   const std::string text = trimmed(line);
   const size_t space = text.find(' ');
@@ -255,8 +255,8 @@ Status dot_command(SqlSession& session, const std::string& line, bool& quit) {
   return Ok{};
 }
 
-// Statements and commands from standard input. At a terminal an error is shown and the next
-// statement awaited; elsewhere the first error ends it.
+// Runs statements and commands from standard input. On a terminal, errors are printed and the shell
+// continues; otherwise the first error ends it.
 int run_shell(SqlSession& session) {
   const bool terminal = platform::is_terminal(STDIN_FILENO);
   if (terminal) fmt::print("SQL over traces. .help helps, .tables lists the tables.\n");
@@ -307,8 +307,8 @@ int run_command(SqlSession& session, const SqlVerb& verb) {
   return kExitFine;
 }
 
-// Statements of one word are written as "vacuum"; files that are not there mostly with a dot or a
-// slash.
+// True for text with spaces or similar, and for one-word statements such as "vacuum"; missing files
+// usually contain a dot or slash.
 bool may_be_sql(const std::string& text) {
   if (text.find_first_of(" \n\t;(") != std::string::npos) return true;
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -316,7 +316,7 @@ bool may_be_sql(const std::string& text) {
   });
 }
 
-// The last argument is the statement, unless it names an input.
+// The last argument is the statement, unless it is an existing file.
 void take_command(SqlVerb& verb) {
   if (!verb.command.empty() || verb.common.inputs.size() < 2) return;
   const std::string& last = verb.common.inputs.back();

@@ -18,7 +18,7 @@ int run(SummaryLineVerb& verb) {
   verb.request.traces = traces_of(verb.common);
   const auto answer = answer_report(verb.request);
   if (!answer) return fail(answer.error());
-  // Inputs without a first screen have a headline of the document alone.
+  // Inputs without a short answer have only the document's headline.
   ShortAnswer whole = answer->document.answer.value_or(ShortAnswer{});
   if (whole.verdict.empty()) whole.verdict = answer->document.verdict;
   if (Status written = write_output(summary_line(whole) + "\n", "-"); !written) {

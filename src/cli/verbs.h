@@ -1,6 +1,6 @@
 #pragma once
 
-// One function per verb. It adds the subcommand with its options and help to the app; the callback
+// One function per verb. It adds the verb with its options and help to the app; the verb's action
 // stores the process's exit code in `exit_code`.
 
 namespace assay {
@@ -16,11 +16,11 @@ void add_overhead_verb(Verb& app, int& exit_code);
 void add_sample_verb(Verb& app, int& exit_code);
 void add_diff_verb(Verb& app, int& exit_code);
 void add_power_verb(Verb& app, int& exit_code);
-// `power run` and `power calibrate`, below `power`.
+// Subverbs of `power`: `power run` and `power calibrate`.
 void add_power_run_verbs(Verb& power, int& exit_code);
 void add_power_sweep_verb(Verb& power, int& exit_code);
 void add_throughput_verb(Verb& app, int& exit_code);
-// Verbs under `throughput`, which is their app.
+// Subverbs of `throughput`.
 void add_throughput_fit_verb(Verb& throughput, int& exit_code);
 void add_throughput_predict_verb(Verb& throughput, int& exit_code);
 void add_throughput_suggest_verb(Verb& throughput, int& exit_code);

@@ -1,5 +1,5 @@
-// Replaces the verbs that start programs, drive a GPU or load libraries, where none of that is possible
-// (CMakeLists.txt). Each keeps its place in the help and says what to do.
+// Replaces the verbs that start programs, drive a GPU or load libraries, on platforms where that is
+// impossible (CMakeLists.txt). Each stays in the help and says what to do instead.
 #include <fmt/format.h>
 
 #include "cli/common.h"

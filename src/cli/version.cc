@@ -2,7 +2,7 @@
 
 namespace assay {
 
-// The one file that changes with every commit.
+// Only this file is recompiled for every commit.
 std::string version_text() {
   const std::string commit = ASSAY_COMMIT;
   return std::string("assay ") + kVersion + (commit.empty() ? "" : " (" + commit + ")");

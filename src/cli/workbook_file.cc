@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-// "ranks" -> "rank": what one of them is called.
+// "ranks" -> "rank": name of one element.
 std::string singular(std::string key) {
   if (key.ends_with('s')) key.pop_back();
   return key;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Documents as Excel workbooks.
+// Writes documents as Excel workbooks.
 
 #include "base/result.h"
 #include "cli/common.h"
@@ -8,11 +8,11 @@
 
 namespace assay {
 
-// True if --format or the output's name requests one.
+// True if --format or the output's extension requests a workbook.
 bool wants_workbook(const CommonOptions& options);
-// Fails when one cannot be written there: before any work.
+// Fails early if a workbook cannot be written there.
 Status check_workbook_output(const CommonOptions& options);
-// All tables of a document, which a part of it may have several of (docs/formats/xlsx.md).
+// All tables of a document, including several per section (docs/formats/xlsx.md).
 Status write_document_workbook(const Document& document, const std::string& path);
 
 }  // namespace assay

@@ -88,7 +88,7 @@ class EnergySensor final : public GpuSensor {
   struct Count {
     double joules = 0;  // since this sensor was opened
     uint64_t t_ns = 0;
-    uint32_t restarts = 0;  // of the accumulator: what it counted around one is lost
+    uint32_t restarts = 0;  // of the accumulator; energy around a restart is lost
   };
 
   // The table is read directly after the accumulator was updated, so that both times end together
@@ -110,8 +110,8 @@ class EnergySensor final : public GpuSensor {
     return Count{joules_, now.t_ns, restarts_};
   }
 
-  // Differences in integer units. An accumulator that goes back had 32 bits and wrapped, if that
-  // gives a plausible power; otherwise it restarted, as after a reset of the GPU.
+  // Differences are taken in integer units. If the accumulator decreased, it wrapped at 32 bits,
+  // provided that this gives a plausible power; otherwise it restarted, as after a GPU reset.
   void advance(uint64_t units, double microjoules, uint64_t t_ns) {
     uint64_t more = units - units_;
     if (units < units_) {
@@ -130,7 +130,7 @@ class EnergySensor final : public GpuSensor {
   EnergySource source_;
   Count last_;
   std::optional<PartUnits> last_parts_;
-  std::mutex mutex_;  // read by the logger's thread and for energy
+  std::mutex mutex_;  // the logger's thread and energy_j() both read the counter
   bool counted_ = false;
   uint64_t units_ = 0;
   uint64_t t_ns_ = 0;
@@ -189,7 +189,7 @@ Result<std::unique_ptr<PowerDevice>> open_amd_device(int ordinal, const AmdLibra
   ASSAY_TRY_ASSIGN(GpuRuntime runtime, GpuRuntime::open(GpuVendor::kAmd, ordinal, libraries.hip));
   GpuParts parts;
   parts.vendor = GpuVendor::kAmd;
-  parts.cpu_clock = CLOCK_BOOTTIME;  // what the driver stamps its metrics with
+  parts.cpu_clock = CLOCK_BOOTTIME;  // clock of the driver's timestamps
   ASSAY_TRY_ASSIGN(auto energy, open_energy(libraries, runtime.bus_id()));
   parts.sensor = std::make_unique<EnergySensor>(std::move(energy));
   ASSAY_TRY_ASSIGN(parts.helpers, compile_gpu_source(GpuVendor::kAmd, libraries.compiler,

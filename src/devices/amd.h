@@ -33,6 +33,7 @@ struct AmdLibraries {
                                        "libamdhip64.so",
                                        "/opt/rocm/lib/libhiprtc.so"};
 };
+// Fails if HIP, hiprtc, the GPU or its energy accumulator is missing.
 Result<std::unique_ptr<PowerDevice>> open_amd_device(int ordinal,
                                                      const AmdLibraries& libraries = {});
 

@@ -17,7 +17,7 @@
 namespace assay {
 namespace {
 
-// "0000:c1:00.0" in parts.
+// A bus id such as "0000:c1:00.0", parsed.
 struct BusAddress {
   unsigned domain = 0;
   unsigned bus = 0;
@@ -40,7 +40,7 @@ Error unknown_gpu(const char* library, const std::string& bus_id) {
 constexpr const char* kReadCounter = "reading the energy accumulator";
 constexpr const char* kNoCounterHint = "this GPU has no such counter (Instinct GPUs have it)";
 
-// Both libraries return the accumulator in the same way; returns the library's code.
+// Reads the accumulator, which both libraries return in the same way. Returns the status code.
 template <typename Call, typename Gpu>
 int read_units(Call* energy, Gpu gpu, EnergyUnits& now) {
   float microjoules = 0;
@@ -228,7 +228,7 @@ class AmdSmiEnergy final : public EnergyCounter {
     if (api_.power_cap == nullptr || api_.power_cap(gpu_, 0, structure.data()) != 0) return;
     uint64_t cap = 0;
     std::memcpy(&cap, structure.data(), sizeof(cap));
-    // Watts, or since some version microwatts.
+    // In W; in newer versions, in uW.
     const auto told = static_cast<double>(cap);
     source_.power_limit_w = told > kMostPackageWatts ? told * 1e-6 : told;
   }

@@ -20,8 +20,8 @@ struct EnergyUnits {
   uint64_t t_ns = 0;  // when the driver read it, on CLOCK_BOOTTIME
 };
 
-// Energies of the dies of the package that the GPU is in, by the package's own table and clock:
-// what FinGraV calls XCD, IOD and HBM. In 2^-16 J since some beginning.
+// Energies of the dies in the GPU's package (XCD, IOD and HBM in FinGraV), from the package's own
+// table and clock. In 2^-16 J since an arbitrary origin.
 struct PartUnits {
   uint64_t t_10ns = 0;
   std::array<uint64_t, 3> units = {};  // compute dies, I/O dies, memory
@@ -33,7 +33,7 @@ struct EnergySource {
   std::string driver;
   std::string uuid;
   double power_limit_w = 0;
-  std::string parts;  // where the energies of the dies are read, or why they are not
+  std::string parts;  // source of the energies of the dies, or the reason why there is none
 };
 
 class EnergyCounter {
@@ -43,7 +43,7 @@ class EnergyCounter {
   EnergyCounter(const EnergyCounter&) = delete;
   EnergyCounter& operator=(const EnergyCounter&) = delete;
   virtual Result<EnergyUnits> read() = 0;
-  // nullopt where there is no such table, or where it does not answer now.
+  // nullopt if there is no such table or it cannot be read.
   virtual std::optional<PartUnits> read_parts() { return std::nullopt; }
   virtual EnergySource source() const = 0;
 };

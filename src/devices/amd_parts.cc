@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kUnitMicrojoules = 1e6 / 65536;  // of the table, and of the GPU's counter
 
-// Status of the call, and the table where it is 0. The buffer holds every version of the structure.
+// Status of the call, and the table if it is 0. The buffer fits every version of the structure.
 std::pair<int, amdsmi::HsmpMetrics> metrics_of(const amdsmi::Api& api, void* cpu) {
   std::vector<unsigned char> bytes(amdsmi::kMostStructureBytes);
   amdsmi::HsmpMetrics table = {};
@@ -44,7 +44,7 @@ std::string failure(const amdsmi::Api& api, int code, const char* doing) {
   return amd_smi_status(api, code, doing).error().message;
 }
 
-// Empty: this socket's table can be read as protocol 6 has it.
+// Reason why the socket's table cannot be read as protocol 6; empty if it can.
 std::string unreadable(const amdsmi::Api& api, void* cpu) {
   uint32_t protocol = 0;
   if (const int code = api.hsmp_protocol(cpu, &protocol); code != 0) {
@@ -66,14 +66,13 @@ GpuCount gpu_count(const amdsmi::Api& api, void* gpu) {
   GpuCount count;
   float microjoules = 0;
   uint64_t t_ns = 0;
-  // In older libraries the unit is 15.3 uJ.
+  // Older libraries round the unit to 15.3 uJ.
   count.told = api.energy(gpu, &count.units, &microjoules, &t_ns) == 0 &&
                std::fabs(static_cast<double>(microjoules) - kUnitMicrojoules) < 0.1;
   return count;
 }
 
-// The GPU's count before and after encloses that of its own socket. Its driver keeps what it read
-// for a millisecond, after which it reads anew.
+// True if the socket's energy lies between two samples of the GPU's energy. The GPU driver caches a sample for 1 ms, so the second one waits longer.
 bool same_package(const amdsmi::Api& api, void* gpu, void* cpu) {
   const GpuCount before = gpu_count(api, gpu);
   const auto [code, table] = metrics_of(api, cpu);
@@ -124,7 +123,7 @@ PartPowers part_powers_w(const PartUnits& before, const PartUnits& now) {
   if (now.t_10ns <= before.t_10ns) return powers;
   const double seconds = static_cast<double>(now.t_10ns - before.t_10ns) * 1e-8;
   for (size_t i = 0; i < powers.size(); ++i) {
-    // A decrease is a huge number here.
+    // Unsigned: a decrease becomes a huge number, which the limit rejects.
     const double joules =
         static_cast<double>(now.units[i] - before.units[i]) * kUnitMicrojoules * 1e-6;
     if (joules <= kMostPackageWatts * seconds) powers[i] = joules / seconds;

@@ -18,17 +18,17 @@ namespace assay {
 
 struct AmdParts {
   void* cpu = nullptr;  // the socket of the table; null if none
-  std::string told;     // which one it is, or why there is none
+  std::string told;     // which socket it is, or why there is none
 };
 
-// hsmp: the kernel has a driver of it. Takes some milliseconds.
+// Finds the GPU's socket. hsmp: the kernel has an HSMP driver. Takes 3 ms per socket.
 AmdParts find_amd_parts(const amdsmi::Api& api, void* gpu, bool hsmp);
 
-// nullopt where cpu is null or its table does not answer.
+// nullopt if cpu is null or its table cannot be read.
 std::optional<PartUnits> read_amd_parts(const amdsmi::Api& api, void* cpu);
 
-// Mean powers between two reads. Not measured: what went back (a restart), or time that stood
-// still.
+// Mean powers in W between two reads. NaN for a counter that went backwards (a restart) or implies
+// an implausible power, and for all if the table's time did not advance.
 PartPowers part_powers_w(const PartUnits& before, const PartUnits& now);
 
 }  // namespace assay

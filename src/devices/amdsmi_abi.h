@@ -2,16 +2,16 @@
 
 // The part of AMD SMI's binary interface that Assay uses (amdsmi.h, AMD SMI 24 to 27, ROCm 6.1 to 7
 // and later). tests/abi/amdsmi_headers.cc checks it against the header where that is installed.
-// Only functions with stable arguments over these versions are declared. Of the structures that
-// grew or were reordered, only the first members are, so that the values identify the layout.
+// Only functions with the same arguments in all these versions are declared. Structures that grew
+// or were reordered have only their first members here; their values identify the layout.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace assay::amdsmi {
 
-// amdsmi_version_t begins with the year of the release, later with the major version, which went on
-// from it. The power of 23 begins as that of 24 does, with other members.
+// First member of amdsmi_version_t: the year of the release, in later versions the major version,
+// which continued that count. 23 is unsupported: its power structure has other members than 24's.
 constexpr uint32_t kOldestVersion = 24;
 constexpr uint64_t kInitGpus = 2;             // AMDSMI_INIT_AMD_GPUS
 constexpr uint64_t kInitCpus = 1;             // AMDSMI_INIT_AMD_CPUS
@@ -23,7 +23,7 @@ constexpr int kMemoryVram = 0;                // AMDSMI_MEM_TYPE_VRAM
 constexpr int kTemperatureEdge = 0;           // AMDSMI_TEMPERATURE_TYPE_EDGE
 constexpr int kTemperatureHotspot = 1;        // AMDSMI_TEMPERATURE_TYPE_HOTSPOT
 constexpr int kTemperatureCurrent = 0;        // AMDSMI_TEMP_CURRENT
-constexpr uint32_t kNotTold = 0xffff'ffff;    // a member that this GPU does not have
+constexpr uint32_t kNotTold = 0xffff'ffff;    // value that this GPU does not report
 constexpr uint32_t kNotToldShort = 0xffff;    // the same, widened from 16 bits
 constexpr size_t kMostStructureBytes = 8192;  // more than any structure of any version
 
@@ -42,7 +42,7 @@ struct HsmpMetrics {
   uint64_t temperatures_acc[3];
   uint32_t powers[3];
   uint64_t timestamp;  // of the energies, in 10 ns
-  // Energies since some beginning, in 2^-16 J.
+  // Energies since an arbitrary origin, in 2^-16 J.
   uint64_t socket_energy_acc;
   uint64_t ccd_energy_acc;
   uint64_t xcd_energy_acc;
@@ -60,19 +60,19 @@ struct Api {
   int (*sockets)(uint32_t* count, void** sockets);
   int (*processors)(void* socket, uint32_t* count, void** processors);
   int (*version)(void* version);
-  // Older libraries and other devices lack some: null.
+  // Null if an older library lacks the function.
   int (*bus)(void* processor, uint64_t* bdf);  // function 3 bits, device 5, bus 8, domain 48
   int (*uuid)(void* processor, unsigned* length, char* text);
-  int (*asic)(void* processor, void* info);  // begins with the name
+  int (*asic)(void* processor, void* info);  // info begins with the name
   int (*energy)(void* processor, uint64_t* count, float* microjoules_each, uint64_t* t_ns);
   int (*power)(void* processor, void* info);
   int (*clock)(void* processor, int type, void* frequencies);
   int (*activity)(void* processor, void* usage);
   int (*memory_used)(void* processor, int type, uint64_t* bytes);
   int (*temperature)(void* processor, int sensor, int metric, int64_t* celsius);
-  int (*driver)(void* processor, void* info);                      // begins with its version
-  int (*power_cap)(void* processor, uint32_t sensor, void* info);  // begins with it, 64 bits
-  // Of CPUs: libraries that were built without E-SMI lack them.
+  int (*driver)(void* processor, void* info);                      // info begins with its version
+  int (*power_cap)(void* processor, uint32_t sensor, void* info);  // info begins with it, 64 bits
+  // Functions for CPUs: null in libraries built without E-SMI.
   int (*of_type)(void* socket, int type, void** processors, uint32_t* count);
   int (*hsmp_protocol)(void* cpu, uint32_t* version);
   int (*hsmp_metrics)(void* cpu, void* table);

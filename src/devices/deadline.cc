@@ -37,7 +37,7 @@ class DeadlineDevice final : public PowerDevice {
   uint32_t timed_together(const std::vector<uint32_t>& kernels) const override {
     return device_->timed_together(kernels);
   }
-  // Logged samples are returned, even after the deadline.
+  // Returns the logged samples even after the deadline.
   Result<std::vector<PowerSample>> stop_logging() override { return device_->stop_logging(); }
   Result<std::optional<double>> energy_j() override { return device_->energy_j(); }
   std::optional<PowerTruth> truth() const override { return device_->truth(); }

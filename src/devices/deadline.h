@@ -1,7 +1,7 @@
 #pragma once
 
-// A device that stops working at a deadline: what drives it ends in an error instead of taking as
-// long as a slow sensor likes.
+// A wrapper that makes a device fail after a deadline, so that a slow sensor cannot prolong a
+// measurement without limit.
 
 #include <memory>
 
@@ -9,8 +9,9 @@
 
 namespace assay {
 
-// Every call that takes time fails if it would end more than budget_ns from now, on the device's
-// own clock; the error says that the time is up. Prepared and known values stay available.
+// The deadline is budget_ns from now, on the device's own clock. After it, prepare, probe,
+// start_logging and execute fail; wait_ns fails if it would end after it. A call that has started
+// is not interrupted. Logged samples, energy, facts and truth stay available.
 std::unique_ptr<PowerDevice> with_deadline(std::unique_ptr<PowerDevice> device, int64_t budget_ns);
 
 }  // namespace assay

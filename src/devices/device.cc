@@ -31,7 +31,7 @@ Result<std::unique_ptr<PowerDevice>> open_any(SensorChoice sensor) {
                "", -1};
 }
 
-// For a GPU requested by name: the error names it, and the alternatives.
+// Adds the requested GPU and the alternatives to the error, if `device` failed.
 Result<std::unique_ptr<PowerDevice>> named(Result<std::unique_ptr<PowerDevice>> device,
                                            const std::string& text) {
   if (device) return device;

@@ -22,8 +22,8 @@ struct DeviceFacts {
   std::string uuid;
   double tick_hz = 1e9;
   bool samples_on_cpu_clock = false;
-  bool virtual_time = false;  // waiting is free, and a recording can be gone on with at its end
-  SensorModel documented;     // what the vendor says; calibration may know better
+  bool virtual_time = false;  // waiting takes no real time, and a recording can be resumed
+  SensorModel documented;     // sensor as documented by the vendor; calibration may differ
   double peak_flops = 0;      // dense, of the workload's type; 0 = not known
   double peak_bytes_per_s = 0;
   double power_limit_w = 0;  // enforced limit as read; 0 = not known
@@ -31,20 +31,20 @@ struct DeviceFacts {
                       // known
 };
 
-// A recording of this device that holds nothing yet, under the documented sensor.
+// An empty recording of this device, with the documented sensor.
 PowerRecording recording_head(const DeviceFacts& facts);
 
-// A kernel made ready to run.
+// A kernel that is ready to run.
 struct PreparedKernel {
   uint32_t id = 0;
   std::string name;
   double flop = 0;   // per execution; NaN = not known
-  double bytes = 0;  // per execution, at least; NaN = not known
+  double bytes = 0;  // minimum moved per execution; NaN = not known
 };
 
 struct LogRequest {
-  // 0: one sample per update of the sensor, on the logger's clock. Else every reading of a poll at
-  // about this interval, repeats included, stamped on the CPU's clock: for calibration.
+  // 0: one sample per sensor update, on the logger's clock. Otherwise, for calibration: poll at
+  // about this interval and keep every sample, repeats included, with the CPU clock's time.
   int64_t poll_interval_ns = 0;
 };
 
@@ -59,15 +59,15 @@ class PowerDevice {
   PowerDevice& operator=(const PowerDevice&) = delete;
 
   virtual const DeviceFacts& facts() const = 0;
-  // Workload as typed, one kernel (devices/workload.h).
+  // Prepares one kernel from a workload text (devices/workload.h).
   virtual Result<PreparedKernel> prepare(const std::string& workload) = 0;
-  // The CPU's clock that executions and probes are stamped with; virtual time when simulated.
+  // CPU clock of the times of executions and probes; virtual time if simulated.
   virtual int64_t now_ns() = 0;
   virtual Status wait_ns(int64_t duration) = 0;
   virtual Result<ClockProbe> probe() = 0;
   virtual Status start_logging(const LogRequest& request) = 0;
-  // Kernels back to back, in the order given; start and end of each on the CPU's clock. `run` and
-  // `index` of the results are filled.
+  // Runs the kernels back to back, in order. Returns start and end of each on the CPU's clock, with
+  // `run` and `index` filled.
   virtual Result<std::vector<PowerExecution>> execute(uint32_t run,
                                                       const std::vector<uint32_t>& kernels) = 0;
   // Maximum number of these executions that `execute` times with one pair of timestamps, if one
@@ -76,14 +76,14 @@ class PowerDevice {
     return kernels.empty() ? 0 : 1;
   }
   virtual Result<std::vector<PowerSample>> stop_logging() = 0;
-  // The device's own energy counter; nullopt where it has none.
+  // The device's own energy counter in J; nullopt if it has none.
   virtual Result<std::optional<double>> energy_j() = 0;
-  // Truth of a simulated device and its prepared kernels.
+  // True values of a simulated device and its prepared kernels; nullopt for a real one.
   virtual std::optional<PowerTruth> truth() const { return std::nullopt; }
 };
 
-// "auto", "nvidia:0", "amd:0", "simulated", "simulated:window=1ms,drift=42". Errors say what is
-// missing on this machine. `seed` draws a simulated device and means nothing to a real one.
+// text: "auto", "nvidia:0", "amd:0", "simulated", "simulated:window=1ms,drift=42". Errors say what
+// is missing on this machine. `seed` determines a simulated device; real ones ignore it.
 Result<std::unique_ptr<PowerDevice>> open_device(const std::string& text, uint64_t seed,
                                                  SensorChoice sensor = SensorChoice::kAuto);
 

@@ -14,7 +14,7 @@ namespace assay {
 // Vendor-specific names.
 struct BlasNames {
   const char* library;  // "cuBLAS"
-  const char* missing;  // what to say where it is not installed
+  const char* missing;  // error text if the library is not installed
   const char* create;
   const char* set_stream;
   const char* gemm;
@@ -22,7 +22,7 @@ struct BlasNames {
 
 class BlasHandle {
  public:
-  // Opens the library, makes a handle on the stream, and finds the product.
+  // Opens the library, creates a handle on the stream, and binds the GEMM function.
   template <typename Gemm>
   Status open(const BlasNames& names, const std::vector<std::string>& libraries, void* stream,
               Gemm*& gemm) {
@@ -40,7 +40,7 @@ class BlasHandle {
   void* handle_ = nullptr;
 };
 
-// C = 1 A B + 0 C; factors are of the type that products are summed in.
+// Arguments of C = 1 A B + 0 C. The factors 1 and 0 have the accumulation type.
 class GemmArguments {
  public:
   explicit GemmArguments(const Workload& work);

@@ -132,7 +132,7 @@ Status GpuCollectives::enqueue(size_t prepared) {
   for (size_t i = 0; i < ranks() && asked; ++i) {
     asked = enqueue_on(ranks_[i], one, one.buffers[i]);
   }
-  // A group that was begun must end, whatever happened in it.
+  // A started group must be ended even after an error.
   const Status ended = check(api_.group_end(), "running a collective");
   ASSAY_TRY(measured_.use());
   ASSAY_TRY(asked);

@@ -19,8 +19,8 @@ namespace assay {
 
 struct CollectiveLibraries {
   std::vector<std::string> collectives;  // of NCCL or RCCL
-  std::vector<std::string> driver;       // for the other GPUs
-  std::string missing;                   // what to say where there is none
+  std::vector<std::string> driver;       // driver libraries, to open the other GPUs
+  std::string missing;                   // error text if NCCL or RCCL is not installed
   std::string helpers;                   // image, as load_helpers takes it
 };
 
@@ -38,8 +38,8 @@ struct CollectiveApi {
 
 class GpuCollectives {
  public:
-  // Fails where there is one GPU only: it would move nothing over a link. `measured`, which must
-  // live as long, is rank 0 and in use before and after every call.
+  // Fails with a single GPU, because nothing would move over a link. `measured` is rank 0, must
+  // outlive the result, and is the current GPU before and after every call.
   static Result<std::unique_ptr<GpuCollectives>> open(GpuVendor vendor, const GpuRuntime& measured,
                                                       const CollectiveLibraries& libraries);
   ~GpuCollectives();
@@ -47,13 +47,13 @@ class GpuCollectives {
   GpuCollectives& operator=(const GpuCollectives&) = delete;
 
   size_t ranks() const { return ranks_.size(); }
-  // Memory on every GPU; the number to enqueue it by.
+  // Allocates buffers on every GPU. Returns the index for enqueue() and bytes().
   Result<size_t> prepare(const Workload& work);
-  // On every GPU's stream.
+  // Enqueues the collective on every GPU's stream.
   Status enqueue(size_t prepared);
   // Waits for every GPU but the measured one.
   Status synchronize() const;
-  // Minimum traffic of the measured GPU's own memory, per execution.
+  // Minimum bytes moved in the measured GPU's own memory, per execution.
   double bytes(size_t prepared) const;
 
  private:

@@ -29,9 +29,9 @@ namespace {
 constexpr int64_t kPoll = 250'000;  // between samples when logging
 constexpr int64_t kStampWait = 1'000'000'000;
 constexpr unsigned kMapped = 2;  // CU_MEMHOSTALLOC_DEVICEMAP, hipHostMallocMapped
-constexpr int kAnchors = 8;      // event reads of which the fastest ties the clocks
+constexpr int kAnchors = 8;      // event reads; the fastest one relates the clocks
 constexpr size_t kMostEvents = 200'000;
-// The first executions of a run have an event each, however many follow: they show how it settles.
+// The first executions of a run always have an event each, because they show how it settles.
 constexpr size_t kAlone = 20'000;
 
 Error failed(std::string message) { return Error{ErrorCode::kIo, std::move(message), "", -1}; }
@@ -86,8 +86,8 @@ class Poller {
     const int64_t interval = request_.poll_interval_ns > 0 ? request_.poll_interval_ns : kPoll;
     int64_t next = read_clock(clock_);
     while (true) {
-      // One more after the stop: samples that the driver buffered until then belong to the log, and
-      // a thread that did not run has at least one sample.
+      // Read once more after the stop: samples that the driver buffered until then belong to the
+      // log, and even a thread that was scheduled late takes one sample.
       const bool last = stop_.load(std::memory_order_relaxed);
       const int64_t before = read_clock(clock_);
       auto readings = sensor_.read();
@@ -119,8 +119,8 @@ class Poller {
     samples_.push_back(sample);
   }
 
-  // Every buffered reading has a time of its own. A poll would have seen the one before it until
-  // then, which is what calibration looks for.
+  // A buffered reading has its own time. as_polled: adds the previous reading just before it, as a
+  // poll would have seen it; calibration looks for such steps.
   void keep_buffered(const SensorReading& reading, bool as_polled) {
     constexpr int64_t kJustBefore = 1000;
     PowerSample sample;
@@ -193,7 +193,7 @@ class GpuDevice final : public PowerDevice {
     }
     GpuKernel kernel;
     kernel.work = std::move(work);
-    // In the list before it is complete, so that its buffers are given back whatever happens.
+    // Listed before it is complete, so that its buffers are released even if preparing fails.
     kernels_.push_back(std::move(kernel));
     if (Status status = make_ready(kernels_.back()); !status) {
       Error error = status.take_error();
@@ -263,7 +263,7 @@ class GpuDevice final : public PowerDevice {
   }
 
  private:
-  // An event's place on the CPU's clock.
+  // Time of an event on the CPU's clock.
   struct Anchor {
     int64_t cpu_ns = 0;
     int64_t round_trip_ns = INT64_MAX;
@@ -414,8 +414,8 @@ class GpuDevice final : public PowerDevice {
     return Ok{};
   }
 
-  // The idle stream reaches an event between two reads of the CPU's clock; the fastest of several
-  // is known to half its round trip.
+  // Records events on the idle stream, each between two reads of the CPU's clock. Returns the one
+  // with the shortest round trip, whose time is known to half of it.
   Result<Anchor> anchor(size_t first_event) {
     Anchor best;
     for (int i = 0; i < kAnchors; ++i) {
@@ -473,7 +473,8 @@ class GpuDevice final : public PowerDevice {
     ASSAY_TRY(synchronize());
     ASSAY_TRY_ASSIGN(const Anchor after, anchor(static_cast<size_t>(kAnchors)));
     ASSAY_TRY_ASSIGN(const double between, elapsed_ns(before.event, after.event));
-    // The event clock's rate against the CPU's; over a short run the reads say less than 1 does.
+    // Rate of the event clock against the CPU's; 1 if the measured rate is off by 0.1 % or more, as
+    // in short runs.
     const auto cpu = static_cast<double>(after.cpu_ns - before.cpu_ns);
     const double rate = between > 0 && std::fabs(cpu / between - 1) < 1e-3 ? cpu / between : 1;
     std::vector<PowerExecution> done;
@@ -488,7 +489,7 @@ class GpuDevice final : public PowerDevice {
     return done;
   }
 
-  // The executions up to `end` that are not yet done, which share the time from first to second.
+  // Appends the executions from done.size() to `end`, each with an equal part of `span`.
   static void add_block(uint32_t run, const std::vector<uint32_t>& kernels, size_t end,
                         std::pair<int64_t, int64_t> span, std::vector<PowerExecution>& done) {
     const size_t begin = done.size();

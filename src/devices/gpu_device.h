@@ -39,7 +39,7 @@ class GpuSensor {
   GpuSensor() = default;
   GpuSensor(const GpuSensor&) = delete;
   GpuSensor& operator=(const GpuSensor&) = delete;
-  // In order of time; several, or none, where the driver buffers them.
+  // Samples in time order: one, or, if the driver buffers them, any number.
   virtual Result<std::vector<SensorReading>> read() = 0;
   virtual Result<std::optional<double>> energy_j() = 0;
   // Driver, uuid, documented sensor, power limit.
@@ -58,7 +58,7 @@ class GpuBlas {
 
 struct GpuParts {
   GpuVendor vendor = GpuVendor::kNvidia;
-  clockid_t cpu_clock = CLOCK_REALTIME;  // the one that the sensor's stamps are on
+  clockid_t cpu_clock = CLOCK_REALTIME;  // clock of the sensor's timestamps
   std::unique_ptr<GpuSensor> sensor;
   std::string helpers;                        // image with assay_stamp, assay_fill and assay_triad
   std::vector<std::string> driver_libraries;  // for the other GPUs of a collective

@@ -20,11 +20,11 @@ struct GpuHelpers {
 Result<GpuHelpers> load_helpers(const GpuRuntime& runtime, const std::string& image);
 
 constexpr unsigned kGpuThreads = 256;  // of a block
-// Kernels stride over the grid, so that fewer blocks than words are fine.
+// Blocks for this many 32-bit words, capped: kernels use grid-stride loops.
 unsigned blocks_for(uint64_t words);
 
-// Memory on the GPU in use, of random numbers near 1 of either sign: power depends on the bits that
-// are moved. `buffer` is set as soon as there is something to release, also where filling fails.
+// Allocates memory on the current GPU and fills it with random numbers near 1 and -1, because power
+// depends on the data. `buffer` is set after allocation, even if filling fails: release it then.
 Status make_filled(const GpuRuntime& runtime, const GpuHelpers& helpers, int64_t bytes,
                    DataType type, void*& buffer);
 

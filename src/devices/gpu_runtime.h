@@ -53,7 +53,7 @@ struct GpuCompilerApi {
   int (*destroy)(void** program);
 };
 
-// The runtime of one vendor with one device made current, and a stream on it.
+// A vendor's runtime with one current device and a stream on it.
 class GpuRuntime {
  public:
   static Result<GpuRuntime> open(GpuVendor vendor, int ordinal,
@@ -62,16 +62,16 @@ class GpuRuntime {
   const GpuApi& api() const { return api_; }
   void* stream() const { return stream_; }
   int ordinal() const { return ordinal_; }
-  // GPUs that the driver shows.
+  // Number of GPUs that the driver shows.
   Result<int> device_count() const;
-  // Makes the GPU the calling thread's, as it is after open, where that opened another one since.
+  // Makes this GPU current on the calling thread. open() does so too; needed after opening another.
   Status use() const;
-  // On the stream; one dimension of blocks and threads.
+  // Launches a kernel on the stream with a one-dimensional grid and block.
   Status launch(void* function, unsigned blocks, unsigned threads, void** arguments) const;
   Status synchronize() const;
   const std::string& name() const { return name_; }
   const std::string& bus_id() const { return bus_id_; }
-  // Ok, or an error that says what was attempted and what the driver answers.
+  // Ok if `code` is 0, else an error with `doing` and the driver's message.
   Status check(int code, const std::string& doing) const;
 
  private:

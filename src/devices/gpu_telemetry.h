@@ -17,7 +17,7 @@ namespace assay {
 
 struct SampledGpu {
   std::string vendor;  // "nvidia", "amd"
-  std::string source;  // the library that is asked: "NVML", "AMD SMI", "ROCm-SMI"
+  std::string source;  // library that is queried: "NVML", "AMD SMI", "ROCm-SMI"
   uint32_t index = 0;  // in the vendor library's order, which hides no GPU
   std::string name;
   std::string uuid;
@@ -29,11 +29,11 @@ struct SampledGpu {
 struct GpuReading {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   double power_w = kUnknown;
-  double energy_j = kUnknown;  // counter; its origin means nothing
+  double energy_j = kUnknown;  // counter with an arbitrary origin
   double sm_clock_mhz = kUnknown;
   double memory_clock_mhz = kUnknown;
-  double gpu_util_percent = kUnknown;     // of the driver's own last period
-  double memory_util_percent = kUnknown;  // of that period, time in which memory was accessed
+  double gpu_util_percent = kUnknown;     // over the driver's last sampling period
+  double memory_util_percent = kUnknown;  // share of that period in which memory was accessed
   double memory_used_bytes = kUnknown;
   double temperature_c = kUnknown;
   std::optional<uint64_t> throttle_reasons;  // NVML's bits
@@ -48,14 +48,14 @@ class GpuTelemetry {
   GpuTelemetry& operator=(const GpuTelemetry&) = delete;
 
   virtual const std::vector<SampledGpu>& gpus() const = 0;
-  // `place` in gpus(). Never fails: what cannot be read is unknown.
+  // place: index into gpus(). Never fails; values that cannot be read are unknown.
   virtual GpuReading read(size_t place) = 0;
 };
 
-// Fail where the library is missing or does not start; the message says which.
+// Fails if the library is missing or does not start.
 Result<std::unique_ptr<GpuTelemetry>> open_nvidia_telemetry(
     const std::vector<std::string>& libraries = {"libnvidia-ml.so.1"});
-// AMD SMI where it is installed, starts and shows a GPU; else ROCm-SMI.
+// Uses AMD SMI if it is installed, starts and shows a GPU; else ROCm-SMI.
 struct AmdTelemetryLibraries {
   std::vector<std::string> amd_smi = {"libamd_smi.so.27", "libamd_smi.so.26",
                                       "libamd_smi.so.25", "libamd_smi.so.24",

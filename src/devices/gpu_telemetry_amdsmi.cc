@@ -33,7 +33,7 @@ Status bind(const DynamicLibrary& library, amdsmi::Api& api) {
   return Ok{};
 }
 
-// Room for a structure of any version, zero where the library writes nothing.
+// Zeroed buffer for a structure of any version.
 struct Structure {
   alignas(8) std::array<unsigned char, amdsmi::kMostStructureBytes> bytes = {};
 };
@@ -85,7 +85,7 @@ class AmdSmiTelemetry final : public ListedTelemetry {
  private:
   struct Count {
     double joules = 0;
-    uint64_t t_ns = 0;  // 0: not told
+    uint64_t t_ns = 0;  // 0 = unknown
   };
 
   Status check(int code, const std::string& doing) const {
@@ -138,8 +138,8 @@ class AmdSmiTelemetry final : public ListedTelemetry {
     return true;
   }
 
-  // The mean since the previous sample, by the counter's own clock; without a counter, the driver's
-  // value.
+  // Mean power since the previous sample, on the energy counter's clock; without a counter, the
+  // driver's value.
   double power(size_t place, const Count& count) {
     if (gpus_[place].power_reading != "energy counter") return told_power(processors_[place]);
     const Count before = std::exchange(last_[place], count);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned kTextLength = 96;
 
-// Those that every driver has; the others stay null where they are missing.
+// Binds the functions. Fails only without those that every driver has; others may stay null.
 Status bind(const DynamicLibrary& library, nvml::TelemetryApi& api) {
   ASSAY_TRY(library.bind("nvmlInit_v2", api.init));
   ASSAY_TRY(library.bind("nvmlErrorString", api.error_text));
@@ -30,7 +30,7 @@ Status bind(const DynamicLibrary& library, nvml::TelemetryApi& api) {
   return Ok{};
 }
 
-// Output of `function`, or unknown if it is missing or fails.
+// Calls `function` to fill `out`. False if it is missing or fails.
 template <typename Function, typename Out, typename... Arguments>
 bool ask(Function* function, void* device, Out& out, Arguments... arguments) {
   return function != nullptr && function(device, arguments..., &out) == nvml::kSuccess;
@@ -48,7 +48,7 @@ class NvidiaTelemetry final : public ListedTelemetry {
     ASSAY_TRY(check(api_.count(&count), "counting GPUs"));
     for (unsigned i = 0; i < count; ++i) {
       void* device = nullptr;
-      // One that may not be seen or fell off the bus does not hide the others.
+      // Skip a GPU that is not permitted or fell off the bus, and keep the others.
       if (api_.by_index(i, &device) != nvml::kSuccess) continue;
       devices_.push_back(device);
       identify(add_gpu("nvidia", "NVML", i), device);

@@ -1,4 +1,4 @@
-// AMD GPUs through ROCm-SMI: ROCm 4 to 7, and all there is before ROCm 6.
+// AMD GPUs through ROCm-SMI (ROCm 4 to 7), the only library before ROCm 6.
 
 #include <array>
 #include <cstdio>
@@ -114,7 +114,7 @@ class RocmSmiTelemetry final : public ListedTelemetry {
     return current_clock_mhz(frequencies.data());
   }
 
-  // The junction temperature triggers throttling; if it is unknown, the edge's.
+  // The junction temperature, which triggers throttling; if it is unknown, the edge temperature.
   double temperature(uint32_t device) const {
     if (api_.temperature == nullptr) return GpuReading::kUnknown;
     for (const uint32_t sensor : {rsmi::kTemperatureJunction, rsmi::kTemperatureEdge}) {

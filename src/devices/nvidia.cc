@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-// ISA 6.0 and sm_50: what every driver since CUDA 9 compiles for the GPU at hand.
+// ISA 6.0 and sm_50, which every driver since CUDA 9 compiles for the installed GPU.
 constexpr const char* kPtxHelpers = R"ptx(
 .version 6.0
 .target sm_50
@@ -245,7 +245,7 @@ class NvmlSensor final : public GpuSensor {
   Status choose(SensorChoice choice) {
     if (choice == SensorChoice::kSamples) {
       reading_ = choice;
-      // Samples buffered until now are from before any run.
+      // Discard the samples buffered so far: they precede any run.
       return explain(buffered(), choice);
     }
     if (choice != SensorChoice::kAuto) {
@@ -284,7 +284,7 @@ class NvmlSensor final : public GpuSensor {
     return value.value.u * 1e-3;
   }
 
-  // Samples that the driver buffered since the last call.
+  // Samples that the driver buffered since the last call, in time order.
   Result<std::vector<SensorReading>> buffered() {
     int type = nvml::kUnsigned;
     unsigned count = 0;

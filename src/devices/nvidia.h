@@ -18,6 +18,7 @@ struct NvidiaLibraries {
   std::vector<std::string> collectives = {"libnccl.so.2"};
   std::vector<std::string> compiler = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"};
 };
+// Fails if the driver, NVML, the GPU or the requested kind of power sample is missing.
 Result<std::unique_ptr<PowerDevice>> open_nvidia_device(int ordinal,
                                                         const NvidiaLibraries& libraries = {},
                                                         SensorChoice sensor = SensorChoice::kAuto);

@@ -1,7 +1,7 @@
 #pragma once
 
 // The part of NVML's binary interface that Assay uses (nvml.h, stable since R450; field numbers
-// 185 and 186 exist since R530). A change of a structure gives its function a new name.
+// 185 and 186 exist since R530). If a structure changes, NVML gives its function a new name.
 
 #include <cstdint>
 
@@ -86,7 +86,7 @@ struct Api {
   int (*mig_mode)(void* device, unsigned* current, unsigned* pending);
 };
 
-// Functions for GPUs that other programs use. Null if an older driver lacks one.
+// Functions for telemetry. Null if an older driver lacks one.
 struct TelemetryApi {
   int (*init)();
   const char* (*error_text)(int code);

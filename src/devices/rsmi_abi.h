@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of ROCm-SMI's binary interface that Assay uses (rocm_smi.h, stable since ROCm 4); held
-// against the header by tests/abi/amd_headers.cc where that is installed.
+// The part of ROCm-SMI's binary interface that Assay uses (rocm_smi.h, stable since ROCm 4).
+// tests/abi/amd_headers.cc checks it against the header where that is installed.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Api {
 
 constexpr size_t kMostFrequencyBytes = 1024;  // more than rsmi_frequencies_t of any version
 
-// Functions for GPUs that other programs use. Null if an older library lacks one.
+// Functions for telemetry. Null if an older library lacks one.
 struct TelemetryApi {
   int (*init)(uint64_t flags);
   int (*error_text)(int code, const char** text);

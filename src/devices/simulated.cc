@@ -168,7 +168,7 @@ class Simulated final : public SimulatedDevice {
     return mode;
   }
 
-  // Power above the settled one: full until throttling sets in, then falling to none.
+  // Extra power / settled power: constant until throttling starts, then falling linearly to 0.
   double boost_at(int64_t t_ns) const {
     const int64_t since = t_ns - busy_since_;
     if (device_.boost <= 0 || since >= device_.settled_after_ns) return 0;
@@ -199,7 +199,7 @@ class Simulated final : public SimulatedDevice {
            std::llround(since * device_.drift_ppm * 1e-6 / (1 + device_.drift_ppm * 1e-6));
   }
 
-  // The sensor's update number `number`, on the GPU's clock.
+  // Time of sensor update `number`, on the GPU's clock.
   int64_t update_at(int64_t number) const {
     return device_.phase_ns + number * device_.sensor.period_ns;
   }

@@ -14,8 +14,7 @@
 
 namespace assay {
 
-// Random properties, each of which can be fixed instead. All optional; nullopt = drawn from the
-// seed.
+// Fixed values for properties that the seed draws otherwise. nullopt = drawn.
 struct SimulatedKnobs {
   std::optional<std::string>
       kind;  // One of: "logger", "fine", "nvml", "one_second", "bad_clock", "unknown"
@@ -25,20 +24,21 @@ struct SimulatedKnobs {
   std::optional<double> drift_ppm;
   std::optional<double> noise_share;
   std::optional<double> idle_w;
-  std::optional<double> outlier_share;  // runs that are not in the common mode
-  std::optional<double> boost;          // power above the settled one before throttling; 0 = none
+  std::optional<double> outlier_share;  // share of runs outside the common mode
+  std::optional<double> boost;          // extra power before throttling / settled power; 0 = none
   std::optional<double> gain;
   std::optional<int64_t> t_exec_ns;  // of every kernel
   std::optional<bool> flat;          // power inside the kernel does not vary
-  std::optional<bool> smooth;        // else it varies in phases
+  std::optional<bool> smooth;        // true: power varies smoothly; false: in phases
 };
 
+// Parses e.g.
 // "window=1ms,period=1ms,drift=42,noise=0.005,idle=100,outliers=0.2,boost=0,kind=logger,t=100us".
 Result<SimulatedKnobs> parse_simulated_knobs(std::string_view text);
 
 class SimulatedDevice : public PowerDevice {
  public:
-  // The mode of a run: whether the truth counts it as common.
+  // True if the run is in the common mode.
   virtual bool common_mode(uint32_t run) const = 0;
 };
 std::unique_ptr<SimulatedDevice> make_simulated_device(uint64_t seed, const SimulatedKnobs& knobs);

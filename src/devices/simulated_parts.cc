@@ -121,7 +121,7 @@ std::array<double, kShapePieces> draw_phases(SplitMix64& random) {
   return relative;
 }
 
-// Compute-bound kernels draw in the compute dies, memory-bound ones in memory (FinGraV V-C).
+// Compute-bound kernels draw more in the compute dies, memory-bound ones in memory (FinGraV V-C).
 std::array<double, 3> draw_shares(bool compute, SplitMix64& random) {
   const double xcd = compute ? random.uniform(0.6, 0.75) : random.uniform(0.2, 0.35);
   const double hbm = compute ? random.uniform(0.05, 0.12) : random.uniform(0.3, 0.4);

@@ -64,7 +64,7 @@ struct Device {
   double outlier_share = 0;
   std::array<double, 3> outlier_slowdown = {};
   double outlier_power = 1;
-  double boost = 0;  // power above the settled one before throttling
+  double boost = 0;  // extra power before throttling / settled power
   int64_t boost_until_ns = 0;
   int64_t settled_after_ns = 0;
   double peak_flops = 0;
@@ -80,7 +80,7 @@ class Tape {
   Tape(double idle_w, const std::array<double, 3>& idle_shares);
   // Executions in order, without overlap.
   void add(int64_t start_ns, int64_t end_ns, double power_w, const Kernel& kernel);
-  // Joules per rail from the beginning to t; t must not lie before what was forgotten.
+  // Energy per rail in J from the origin to t, which must not precede the last forget_before().
   Rails energy_until(int64_t t_ns) const;
   Rails mean(int64_t from_ns, int64_t to_ns) const;
   void forget_before(int64_t t_ns);

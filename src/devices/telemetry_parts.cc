@@ -73,7 +73,8 @@ double socket_power_w(const unsigned char* bytes) {
   };
   const auto word = [bytes](size_t i) { return number_at<uint32_t>(bytes, 4 * i); };
   if (word(1) != 0) return first_of(word(0), word(1));
-  // The upper half of 64 bits, or an average of 0 W: only in the former is the power repeated.
+  // word(1) is the upper half of a 64-bit value, or an average of 0 W. Only in the 64-bit layout is
+  // the power repeated in word(2) or word(3).
   if (word(0) == amdsmi::kNotTold) return first_of(word(2), word(3));
   const bool again = word(0) == word(2) || word(0) == word(3);
   return again && told(word(0)) ? word(0) : GpuReading::kUnknown;

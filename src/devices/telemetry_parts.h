@@ -1,6 +1,6 @@
 #pragma once
 
-// Common parts of the readers of the vendors' libraries.
+// Common parts of the telemetry readers.
 
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// Holds the list that every reader fills while it opens.
+// Holds the list of GPUs, which every reader fills while it opens.
 class ListedTelemetry : public GpuTelemetry {
  public:
   const std::vector<SampledGpu>& gpus() const override { return gpus_; }
@@ -26,13 +26,14 @@ class ListedTelemetry : public GpuTelemetry {
 Status telemetry_status(int code, const std::string& doing, const char* text,
                         const std::string& hint = "");
 
-// The same in AMD SMI's words; with a hint where rights are missing.
+// The same with AMD SMI's error text, and a hint if permission is missing.
 Status amd_smi_status(const amdsmi::Api& api, int code, const std::string& doing);
 
 // "0000:c1:00.0".
 std::string bus_text(unsigned domain, unsigned bus, unsigned device, unsigned function);
 
-// Of rsmi_frequencies_t and amdsmi_frequencies_t, in either of their two layouts.
+// Current clock of an rsmi_frequencies_t or amdsmi_frequencies_t in either of its two layouts; NaN
+// if neither fits.
 double current_clock_mhz(const unsigned char* bytes);
 
 // Socket power of an amdsmi_power_info_t. Its values identify the layout: {current, average, gfx

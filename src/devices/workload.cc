@@ -79,7 +79,7 @@ std::optional<std::vector<int64_t>> parse_sides(std::string_view text) {
   }
 }
 
-// Of "SIZE" or "SIZE:TYPE".
+// Parses the type of "SIZE" or "SIZE:TYPE"; the default is bf16.
 Status parse_type(Workload& work, std::string_view rest) {
   const size_t colon = rest.find(':');
   const std::string_view type = colon == std::string_view::npos ? "bf16" : rest.substr(colon + 1);
@@ -163,7 +163,7 @@ Result<Workload> parse_named(Workload work, std::string_view rest) {
   return work;
 }
 
-// Splits at commas; a command line takes the rest of the text, commas and all.
+// Splits at commas. A command line extends to the end of the text, including commas.
 std::vector<std::string_view> split_steps(std::string_view text) {
   std::vector<std::string_view> pieces;
   while (true) {

@@ -13,7 +13,7 @@ namespace {
 using Runs = std::vector<DiffRun>;
 using Texts = std::set<std::string>;
 
-// Fewer blocks than this make wide intervals that say little.
+// With fewer blocks, intervals are too wide to be useful.
 constexpr uint64_t kFewBlocks = 5;
 
 Texts texts_of(const Runs& runs, std::string DiffRun::* field) {
@@ -49,7 +49,7 @@ std::set<int64_t> ranks_of(const Runs& runs) {
   return ranks;
 }
 
-// To the nanosecond, in every iteration and for every kernel.
+// True if all kernel costs are equal to the nanosecond, in every iteration: the same recording.
 bool same_work(const DiffRun& x, const DiffRun& y) {
   const auto& level_x = x.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
   const auto& level_y = y.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
@@ -113,7 +113,7 @@ class Caveats {
                before + joined(in_a) + " against " + joined(in_b) + after);
   }
 
-  // One side has it in all of its runs, the other in none; or a side is mixed.
+  // Adds a caveat unless the flag is equal in all runs of both sides.
   void different_flag(bool DiffRun::* flag, const char* what, const char* affects,
                       const char* effect) {
     const uint64_t in_a = number_with(a_, flag);
@@ -141,7 +141,7 @@ class Caveats {
                0, "time_ns", "iterations without kernels are left out on both sides");
   }
 
-  // A rank missing on one side is not a change of the others.
+  // Ranks that only one side has.
   void ranks() {
     const std::set<int64_t> in_a = ranks_of(a_);
     const std::set<int64_t> in_b = ranks_of(b_);
@@ -182,7 +182,7 @@ class Caveats {
                "in no iteration's time, but they may delay an iteration");
   }
 
-  // The same recording twice, under whatever name.
+  // The same recording on both sides, whatever the file names.
   void same_recording() {
     const auto in_a = [&](const DiffRun& run) {
       return std::any_of(a_.begin(), a_.end(),

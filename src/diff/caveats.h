@@ -1,6 +1,6 @@
 #pragma once
 
-// Reasons why two sides are not comparable: reported, counted, never hidden.
+// Reasons why two sides are not fully comparable, as caveats of a DiffReport.
 
 #include <vector>
 

@@ -22,11 +22,11 @@ double per_sample(uint64_t count, uint64_t samples) {
   return samples == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(samples);
 }
 
-// Half away from zero, so that exchanged sides give the opposite.
+// Rounds half away from zero, so that exchanging the sides flips the sign exactly.
 int64_t whole(double ns) { return std::llround(ns); }
 
-// A product of means split by its factors, each at the mean of the other (the symmetric form, in
-// which exchanged sides give the opposite). A side without calls has no cost per call: the other's.
+// Splits the change of calls x cost per call by factor, each at the mean of the other factor, so
+// that exchanging the sides flips the signs. If a side has no calls, the change is all calls.
 void split_change(DiffRow& row) {
   const double calls_a = row.a.calls;
   const double calls_b = row.b.calls;
@@ -145,7 +145,7 @@ class LevelComparer {
     level_.same += row.change_ns == 0;
   }
 
-  // A name that is the same with the sides exchanged.
+  // Sort key that does not depend on which side is A.
   static const std::string& sort_name(const DiffRow& row) {
     if (row.a.name.empty()) return row.b.name;
     if (row.b.name.empty()) return row.a.name;
@@ -183,8 +183,8 @@ DiffSideMetric time_of(const DiffSide& side) {
   return time;
 }
 
-// resampled: the blocks of both sides contain the variation, so that resampling them shows the
-// noise.
+// resampled: false if the blocks do not contain all of the metric's variation; it then has no
+// interval.
 DiffMetric compare_metric(const DiffSideMetric& a, const DiffSideMetric& b,
                           const BlockDraws& draws_a, const BlockDraws& draws_b,
                           bool resampled = true) {
@@ -262,7 +262,7 @@ DiffSideFacts facts_of(const DiffSide& side, double memory) {
           .time_ns = side.time_ns};
 }
 
-// Time of one resample of a side's blocks.
+// Deviations of a side's mean time over all resamples, and the widening included for correlation.
 struct DrawnTime {
   double memory = 1;
   std::vector<double> deviations;
@@ -278,7 +278,7 @@ std::vector<double> without_memory(DrawnTime drawn) {
   return std::move(drawn.deviations);
 }
 
-// The shift of the time per iteration, where `tail` is left out at each end.
+// Shift of the time per iteration. The interval leaves out `tail` at each end.
 Shift typical_shift(const DiffSide& a, const DiffSide& b, bool paired, double tail) {
   const std::vector<double> from = times_of_blocks(a);
   const std::vector<double> to = times_of_blocks(b);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Two sides compared: what the change is, where it comes from at every level, and whether it is
-// more than chance. Contributions sum to the change exactly, at every level, in whole nanoseconds;
-// with the sides exchanged every change has the opposite sign.
+// Compares two sides: the change, its contributions at every level, and whether it is significant.
+// Contributions sum to the change exactly, at every level, in whole nanoseconds. Exchanging the
+// sides flips the sign of every change.
 
 #include <array>
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace assay {
 
 enum class DiffNoise : uint8_t {
   kNoChange,
-  kReal,    // 0 lies outside the 95 % interval of the change
-  kNoise,   // inside
+  kReal,    // 0 is outside the 95 % interval of the change
+  kNoise,   // 0 is inside
   kUnknown  // unknown: one block on a side
 };
 std::string_view diff_noise_name(DiffNoise noise);  // "no_change", "real", "noise", "unknown"
@@ -50,9 +50,9 @@ struct DiffRow {
   DiffKind kind = DiffKind::kBoth;
   bool rest = false;
   int64_t change_ns = 0;
-  int64_t more_calls_ns = 0;  // from more or fewer calls at the mean cost per call of both sides
-  int64_t slower_ns = 0;      // from what a call keeps the device busy, at the mean number of calls
-  int64_t idle_change_ns = 0;  // from idle time before a call, likewise
+  int64_t more_calls_ns = 0;  // due to the number of calls, at the mean cost per call of both sides
+  int64_t slower_ns = 0;      // due to busy time per call, at the mean number of calls
+  int64_t idle_change_ns = 0;  // due to idle time per call, at the mean number of calls
   double share_of_change = 0;  // change_ns / total change; NaN when that is 0
   ChangeInterval interval;     // of change_ns
   DiffNoise noise = DiffNoise::kUnknown;
@@ -61,15 +61,15 @@ struct DiffRow {
 struct DiffLevel {
   DiffLevelKind kind = DiffLevelKind::kKernel;
   std::vector<DiffRow> rows;  // largest change first, then names
-  // Every row is appeared, vanished, slower, faster or the same, rests too.
+  // Number of rows, rests included: appeared + vanished + slower + faster + same is all of them.
   uint64_t appeared = 0;
   uint64_t vanished = 0;
   uint64_t renamed = 0;  // matched by anything but the name
   uint64_t slower = 0;   // in both, change above 0
   uint64_t faster = 0;
   uint64_t same = 0;
-  uint64_t real = 0;  // of the changed rows, outside the noise
-  bool positions_given_up = false;
+  uint64_t real = 0;                // changed rows with a significant change
+  bool positions_given_up = false;  // as Matching
 };
 
 struct DiffMetric {
@@ -83,7 +83,7 @@ struct DiffMetric {
   double change = 0;
   double change_share = 0;        // change / |a|; NaN when a is 0
   ChangeInterval interval;        // of the change
-  ChangeInterval share_interval;  // of change_share; infinite from nothing to something
+  ChangeInterval share_interval;  // of change_share; infinite for a change from 0
   ChangeInterval b_interval;
   DiffNoise noise = DiffNoise::kUnknown;
 };
@@ -101,7 +101,7 @@ struct DiffSideFacts {
   int64_t time_ns = 0;
 };
 
-// Two runs that were taken under the same circumstances; times per iteration.
+// Two runs measured under the same conditions; times per iteration.
 struct DiffPair {
   std::string a_file;
   std::string b_file;
@@ -115,16 +115,15 @@ struct DiffReport {
   DiffMetric time;  // key "time_ns"; a, b and change are whole nanoseconds
   int64_t change_ns = 0;
   Shift typical;                    // of the time per iteration, over blocks
-  std::vector<DiffMetric> metrics;  // time_ns first, then in the order of the runs'
+  std::vector<DiffMetric> metrics;  // time_ns first, then in the order of DiffRun::metrics
   std::array<DiffLevel, kDiffLevels> levels;
-  // The mean's interval contains 0, and the 99 % interval of the typical change does not: a few
-  // outlier iterations hide a change of the others. At 95 %, more conclusions than stated would be
-  // chance.
+  // The mean's interval contains 0, but the 99 % interval of the typical change does not: a few
+  // outlier iterations hide a change of the others. 99 %, because this is a second test.
   bool hidden_by_few = false;
   // The change of the mean is not significant only because of autocorrelation. With independent
   // iterations it would be.
   bool too_few_independent = false;
-  bool whole_traces = false;    // no iterations on a side: each side's traces as one each
+  bool whole_traces = false;    // a side has no iterations: every trace is one sample
   std::vector<DiffPair> pairs;  // with Resampling::paired
   DiffRanks ranks;              // for jobs with waits separated from transfers
   PaceChange pace;
@@ -133,7 +132,7 @@ struct DiffReport {
 
 // Reason why the runs of the two sides are not pairs; empty if they are.
 std::string no_pairs(const DiffSide& a, const DiffSide& b);
-// options.paired only where they make pairs.
+// options.paired requires that no_pairs(a, b) is empty.
 DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling& options);
 
 }  // namespace assay

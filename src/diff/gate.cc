@@ -85,7 +85,7 @@ const ChangeInterval& interval_of(const DiffMetric& metric, GateLimit limit) {
   return limit == GateLimit::kChange ? metric.interval : metric.share_interval;
 }
 
-// Accounts for chance: the value is beyond its limit only if the whole interval is.
+// Outcome for a value beyond its limit: crossed only if the whole interval is beyond it.
 GateOutcome with_noise(const Gate& gate, const ChangeInterval& interval) {
   if (!interval.known) return GateOutcome::kUndecided;
   const double nearest = upward(gate.op) ? interval.low : interval.high;
@@ -104,7 +104,7 @@ GateResult check_gate(const Gate& gate, const DiffMetric& metric, bool any) {
   result.value = gate.limit == GateLimit::kRelativeChange ? metric.change_share
                  : gate.limit == GateLimit::kChange       ? metric.change
                                                           : metric.b;
-  // From nothing to something is more than any percentage.
+  // A change from 0 exceeds any percentage.
   if (gate.limit == GateLimit::kRelativeChange && metric.a == 0 && std::isfinite(metric.b)) {
     result.value = metric.b == 0 ? 0 : std::copysign(HUGE_VAL, metric.b);
   }

@@ -7,7 +7,7 @@
 //   limit  := sign number "%"        relative change, of A
 //           | sign number [unit]     change
 //           | number [unit | "%"]    level of B; "%" of shares only
-// Units are ns, us, ms and s, needed by times (0 needs none) and refused by everything else.
+// Units are ns, us, ms and s. Times need one (except 0); other metrics reject them.
 
 #include <cstdint>
 #include <string>
@@ -35,7 +35,7 @@ struct Gate {
 enum class GateOutcome : uint8_t {
   kPassed,
   kCrossed,
-  kWithinNoise,  // beyond the limit, but its interval reaches back to it: passes
+  kWithinNoise,  // beyond the limit, but its interval includes the limit: passes
   kUndecided,    // beyond the limit, but the noise is unknown: an error, not a pass
   kNoValue,      // the metric has no value on a side that the gate needs: an error
 };
@@ -48,7 +48,7 @@ struct GateResult {
   DiffUnit unit = DiffUnit::kNanoseconds;
   double a = 0;
   double b = 0;
-  double value = 0;  // what was held against the limit
+  double value = 0;  // compared with the limit
   double limit = 0;
   ChangeInterval interval;  // of value
 };

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// With more differences between two iterations, the neighbours of an element carry no information.
+// With more differences between two iterations, neighbours are no evidence for a match.
 constexpr size_t kMostEdits = 3000;
 constexpr uint32_t kUnmatched = UINT32_MAX;
 
@@ -74,7 +74,7 @@ class Matcher {
     }
   }
 
-  // Tokens on which both sides agree: matched pairs share one, everything else has its own.
+  // Token sequences for the alignment. Matched items share a token; other items have their own.
   std::vector<uint32_t> tokens_a() const {
     std::vector<uint32_t> tokens;
     for (uint32_t item : a_.sequence) tokens.push_back(item);
@@ -89,8 +89,8 @@ class Matcher {
     return tokens;
   }
 
-  // If a part replaces one of the same length, its elements vote for their counterparts; a pair
-  // needs half of all occurrences of both.
+  // In a replaced stretch of equal length, elements at the same offset vote for each other. A pair
+  // needs votes from more than half of the occurrences of both items.
   void by_position() {
     if (!anything_open() || a_.sequence.empty() || b_.sequence.empty()) return;
     matching_.positions_tried = true;
@@ -108,7 +108,7 @@ class Matcher {
         if (open_a(a) && open_b(b)) ++votes[{a, b}];
       }
     }
-    // No order among pairs is needed: with more than half of both, a pair has no rival.
+    // Each item has at most one such pair, so the order does not matter.
     const std::vector<uint64_t> seen_a = occurrences(a_);
     const std::vector<uint64_t> seen_b = occurrences(b_);
     for (const auto& [items, count] : votes) {
@@ -132,7 +132,7 @@ class Matcher {
     return seen;
   }
 
-  // Remaining members of a family, if both sides have equally many: in order of appearance.
+  // Pairs remaining members of a family in order of appearance, if both sides have equally many.
   void by_family_in_order() {
     const std::vector<size_t> first_a = first_positions(a_);
     const std::vector<size_t> first_b = first_positions(b_);
@@ -167,7 +167,7 @@ class Matcher {
   Matching matching_;
 };
 
-// Any order of sides that depends on what they contain alone.
+// An order of sides that depends only on their content.
 bool comes_after(const DiffSideLevel& a, const DiffSideLevel& b) {
   if (a.sequence.size() != b.sequence.size()) return a.sequence.size() > b.sequence.size();
   for (size_t i = 0; i < a.sequence.size(); ++i) {
@@ -196,8 +196,8 @@ std::string_view diff_match_name(DiffMatch match) {
 }
 
 Matching match_items(const DiffSideLevel& a, const DiffSideLevel& b) {
-  // The alignment of sequences depends on the direction. A fixed direction makes exchanged sides
-  // match alike.
+  // The alignment depends on which sequence comes first. A fixed order makes the result independent
+  // of which side is A.
   if (!comes_after(a, b)) return Matcher(a, b).run();
   Matching matching = Matcher(b, a).run();
   for (ItemPair& pair : matching.pairs) std::swap(pair.a, pair.b);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Matches the items of the two sides, tolerant of renames, with the evidence.
+// Matches the items of two sides despite renames, and reports the evidence.
 
 #include <cstdint>
 #include <string_view>
@@ -10,12 +10,12 @@
 
 namespace assay {
 
-// In falling strength of evidence.
+// Evidence for a match, strongest first.
 enum class DiffMatch : uint8_t {
-  kName,      // the same name, template arguments and all
-  kFamily,    // the same name but for template arguments or numbers
+  kName,      // the same name, including template arguments
+  kFamily,    // the same name except for template arguments or numbers
   kPath,      // the only unmatched items below the same operators
-  kPosition,  // stands where the other stood, between neighbours that agree
+  kPosition,  // at the same position in the sequence, between matched neighbours
   kNone,      // no counterpart: appeared or vanished
 };
 std::string_view diff_match_name(DiffMatch match);  // "name", "family", "path", "position", "none"
@@ -29,10 +29,10 @@ struct ItemPair {
 struct Matching {
   std::vector<ItemPair> pairs;  // every item is in at most one
   bool positions_tried = false;
-  bool positions_given_up = false;  // the sequences differ too much to be laid side by side
+  bool positions_given_up = false;  // the sequences differ too much to be aligned
 };
 
-// The mirror image when a and b change places.
+// Exchanging a and b gives the same pairs, exchanged.
 Matching match_items(const DiffSideLevel& a, const DiffSideLevel& b);
 
 }  // namespace assay

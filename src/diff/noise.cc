@@ -12,14 +12,14 @@ namespace {
 
 constexpr double kNormal95 = 1.959963984540054;  // z at 0.975
 
-// The 2.5 % and 97.5 % order statistics, counted from both ends alike.
+// 2.5 % and 97.5 % order statistics, at equal distances from both ends.
 ChangeInterval interval_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t cut = values.size() / 40;
   return {true, values[cut], values[values.size() - 1 - cut]};
 }
 
-// Factor that turns percentiles of resamples of so few blocks into Student's t interval.
+// Factor that widens percentiles of resamples of few blocks to Student's t interval.
 double few_blocks(size_t blocks) {
   const double t = student_t95(blocks - 1);
   if (blocks == 2) return t;
@@ -34,7 +34,7 @@ BlockDraws::BlockDraws(const DiffSide& side, const Resampling& options)
                  options.resamples, mix_seeds(options.seed, side.content_hash)) {}
 
 BlockDraws BlockDraws::of_pairs(const DiffSide& a, const DiffSide& b, const Resampling& options) {
-  // The same with the sides exchanged.
+  // Symmetric in a and b.
   const uint64_t both = a.content_hash + b.content_hash;
   return {a.block_samples.size(), false, options.resamples, mix_seeds(options.seed, both)};
 }

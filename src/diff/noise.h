@@ -1,15 +1,15 @@
 #pragma once
 
-// Part of a difference of means that may be chance: the bootstrap over blocks.
+// Confidence intervals of differences of means, by the bootstrap over blocks.
 //
 // Blocks of each side are resampled with replacement and the means computed again (percentile
 // bootstrap). With few blocks that is too narrow. Deviations are widened by sqrt(n / (n - 1)) t(n -
 // 1) / z, the expanded percentile interval of Hesterberg ("What teachers should know about the
 // bootstrap", The American Statistician 69, 2015, section 5.3). With two blocks, the extreme draws
 // are single blocks, and only t(1) is needed. Blocks of one run are in order of time and may be
-// correlated. Deviations are widened by the effect of that on the mean of this number
-// (base/memory.h). A side's draws depend only on its own data. Exchanging the sides therefore
-// mirrors every interval exactly, and a side compared with itself has the interval [0, 0].
+// correlated; deviations are widened by the effect of correlation on the mean (base/memory.h). A
+// side's draws depend only on its own data. Exchanging the sides therefore mirrors every interval
+// exactly, and a side compared with itself has the interval [0, 0].
 
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace assay {
 struct Resampling {
   size_t resamples = 2000;
   uint64_t seed = 1;
-  // The first run of A and the first of B were taken under the same circumstances, and so on: they
-  // are drawn together. Both sides have as many repeats, two or more.
+  // Run i of A and run i of B were measured under the same conditions and are drawn together. Both
+  // sides need the same number of repeats, two or more.
   bool paired = false;
 };
 
@@ -37,15 +37,15 @@ struct ChangeInterval {
 class BlockDraws {
  public:
   BlockDraws(const DiffSide& side, const Resampling& options);
-  // Of both sides of pairs.
+  // Draws of pairs, valid for both sides.
   static BlockDraws of_pairs(const DiffSide& a, const DiffSide& b, const Resampling& options);
 
   size_t blocks() const { return blocks_; }
-  // Per resample: widened deviation of the mean from the mean of all blocks. Sums and counts are
-  // per block; a resample without any count deviates by nothing.
+  // Per resample: widened deviation of its mean from the mean of all blocks. Sums and counts are
+  // per block. 0 for a resample without counts; empty with fewer than two blocks.
   std::vector<double> deviations(const std::vector<double>& sums,
                                  const std::vector<uint64_t>& counts) const;
-  // Part of that due to correlation of consecutive blocks; 1 if blocks are runs.
+  // Factor of the widening for correlation of consecutive blocks; 1 if blocks are runs.
   double memory(const std::vector<double>& sums, const std::vector<uint64_t>& counts) const;
 
  private:

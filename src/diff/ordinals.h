@@ -9,8 +9,8 @@
 
 namespace assay {
 
-// Takes the ordinals from operations of every kind that has not the same ones on both sides, so
-// that they are one item a side.
+// Removes the ordinals from operations of every kind whose ordinals differ between the sides, so
+// that each side has one item of that kind.
 void join_unlike_ordinals(std::vector<DiffRun>& a, std::vector<DiffRun>& b);
 
 }  // namespace assay

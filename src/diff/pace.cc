@@ -12,7 +12,7 @@ namespace {
 // The calls of one name on one side, of all its runs.
 struct Calls {
   uint64_t calls = 0;
-  double weighted_ns = 0;  // of each run's typical call, by calls
+  double weighted_ns = 0;  // sum over runs of calls x typical time
 
   double typical_ns() const { return weighted_ns / static_cast<double>(calls); }
 };
@@ -60,7 +60,7 @@ struct Ratio {
   double weight = 0;
 };
 
-// The least ratio that a share of the weight does not exceed; ratios ascend.
+// Weighted quantile: the first ratio at which the summed weight reaches `share` of `all`.
 double weighted_quantile(const std::vector<Ratio>& ratios, double all, double share) {
   double seen = 0;
   for (const Ratio& one : ratios) {
@@ -101,7 +101,8 @@ Same same_names(const HostSide& from, const HostSide& to) {
   return same;
 }
 
-// A single name does not show a speed, even if it takes long. Returns the remaining sum of weights.
+// Limits each name to 20 % of the weight, because one name does not show the host's speed. Returns
+// the new sum of weights.
 double limit_weights(std::vector<Ratio>& ratios) {
   constexpr double kMost = 0.2;
   double all = 0;
@@ -119,7 +120,7 @@ bool PaceChange::differs() const {
 }
 
 PaceChange compare_pace(const std::vector<DiffRun>& a, const std::vector<DiffRun>& b) {
-  constexpr double kMostApart = 1.6;   // high over low, for a pace to be one
+  constexpr double kMostApart = 1.6;   // largest high / low for which there is one ratio
   constexpr double kEnd = 0.1;
   const HostSide from = host_side(a);
   const HostSide to = host_side(b);
@@ -135,7 +136,7 @@ PaceChange compare_pace(const std::vector<DiffRun>& a, const std::vector<DiffRun
   std::sort(ratios.begin(), ratios.end(),
             [](const Ratio& x, const Ratio& y) { return x.ratio < y.ratio; });
   std::vector<Ratio> falling(ratios.rbegin(), ratios.rend());
-  // From both ends alike, so that exchanged sides give the inverse.
+  // Quantiles counted from both ends, so that exchanging the sides gives the inverse.
   const auto between = [&](double share) {
     return std::pair(weighted_quantile(ratios, all, share), weighted_quantile(falling, all, share));
   };

@@ -14,7 +14,7 @@ namespace {
 using GpuWindow = std::pair<int64_t, int32_t>;
 using Tails = std::map<GpuWindow, std::vector<Interval>>;
 
-// The stretch of [from, to) that lies in host windows goes to their tails.
+// Adds the parts of `idle` inside host windows to the tails of these windows.
 void add_tails(const std::vector<Interval>& windows, int64_t gpu, Interval idle, Tails& tails) {
   if (idle.start_ns >= idle.end_ns) return;
   auto window = std::partition_point(windows.begin(), windows.end(),
@@ -27,13 +27,13 @@ void add_tails(const std::vector<Interval>& windows, int64_t gpu, Interval idle,
   }
 }
 
-// Start of the idle time before the first activity of a GPU.
+// Start of the idle time before a GPU's first activity: the first window's start, if earlier.
 int64_t first_reach(const DeviceWork& work, const std::vector<Interval>& windows) {
   if (windows.empty()) return work.start_ns;
   return std::min(work.start_ns, windows.front().start_ns);
 }
 
-// One GPU: works [begin, end).
+// Attributes the idle time of one GPU, works [begin, end), to activities and tails.
 void share_idle(const std::vector<DeviceWork>& works, size_t begin, size_t end,
                 const std::vector<Interval>& windows, std::vector<WorkShare>& shares,
                 Tails& tails) {

@@ -1,9 +1,9 @@
 #pragma once
 
-// Every instant of an iteration given to the one activity that answers for it, so that what
-// activities cost sums to the iteration's time exactly, however they overlap. The device computes,
-// else it communicates, else it copies, else it is idle; idle time belongs to the activity that
-// ends it. Ties within a class go to the activity that started first.
+// Attributes every instant of an iteration to one activity, so that costs sum to the iteration's
+// time exactly, however activities overlap. Compute has priority over communication, and that over
+// copies; idle time belongs to the activity that ends it. Within a class, the activity that started
+// first has priority.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// In falling priority: an activity that overlaps a higher class costs no time.
+// In descending priority: an activity costs no time while a higher class runs.
 enum class WorkClass : uint8_t { kCompute, kCollective, kCopy };
 constexpr size_t kWorkClasses = 3;
 
@@ -26,16 +26,16 @@ struct DeviceWork {
   WorkClass work_class = WorkClass::kCompute;
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  int64_t launch_ns = kLaunchNotTold;  // start of its launch call; no time is shared out by it
+  int64_t launch_ns = kLaunchNotTold;  // start of its launch call; not used by partition_time
 };
 
 struct WorkShare {
-  int64_t busy_ns = 0;  // of its duration, what nothing else answers for
-  Interval idle;        // idle time that ended with it; flow/ reports the cause
+  int64_t busy_ns = 0;  // part of its duration that is not attributed to another activity
+  Interval idle;        // idle time that it ended; flow/ reports the cause
   int64_t idle_ns() const { return idle.end_ns - idle.start_ns; }
 };
 
-// Idle time of an iteration after its last work: up to where the next one begins on the host.
+// Idle time in the host interval of an iteration that no activity of the iteration ends.
 struct WindowTail {
   int64_t gpu = 0;
   int32_t window = 0;
@@ -44,8 +44,8 @@ struct WindowTail {
 };
 
 struct Partition {
-  std::vector<WorkShare> shares;  // per work
-  std::vector<WindowTail> tails;  // by (gpu, window); only of windows with work on that GPU
+  std::vector<WorkShare> shares;  // parallel to `works`
+  std::vector<WindowTail> tails;  // by (gpu, window); only of windows with activities on that GPU
 };
 
 // `works` in order of (gpu, start). `windows`: host time of each iteration, ordered, disjoint. An

@@ -1,7 +1,8 @@
 #pragma once
 
 // Data of one traced run for a comparison, as plain numbers: the cost of every kernel, operation
-// and chain, per iteration and GPU. Callers that use the analyses fill it; this module never does.
+// and chain, per iteration and GPU. Callers fill it from the analyses; this module does not depend
+// on them.
 
 #include <array>
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace assay {
 
-// The levels of a comparison. At each, what the items cost sums to the time of the iteration.
+// Levels of a comparison. At every level, the costs of the items sum to the iteration's time.
 enum class DiffLevelKind : uint8_t { kPart, kOperation, kKernel, kChain };
 constexpr size_t kDiffLevels = 4;
 std::string_view diff_level_name(DiffLevelKind kind);  // "parts", "operations", "kernels", "chains"
@@ -21,7 +22,7 @@ std::string_view diff_level_name(DiffLevelKind kind);  // "parts", "operations",
 // Cost of an item in one sample, over all its calls.
 struct DiffCost {
   uint64_t calls = 0;
-  int64_t busy_ns = 0;  // device time that it answers for (diff/partition.h)
+  int64_t busy_ns = 0;  // device time attributed to it (diff/partition.h)
   int64_t idle_ns = 0;  // idle device time that it ended
   int64_t dur_ns = 0;   // summed durations, overlap included
 
@@ -34,14 +35,14 @@ struct DiffCost {
   }
 };
 
-// A kernel, an operation, a chain: what is matched with its like on the other side.
+// A kernel, operation, part or chain, which is matched with an item of the other side.
 struct DiffItem {
   std::string name = {};    // identity: the signature in full
-  std::string shown = {};   // for people
-  std::string family = {};  // the name without what a rename changes; empty = none
+  std::string shown = {};   // displayed name
+  std::string family = {};  // the name without the parts that a rename changes; empty = none
   std::string path = {};    // the operators around it, outermost first; empty = unknown
-  bool rest = false;        // a named remainder: matched with its namesake only
-  bool host = false;        // of parts: idle time in which the host worked for the next launch
+  bool rest = false;        // a remainder, matched only with the remainder of the same name
+  bool host = false;        // of parts: idle time in which the host prepared the next launch
 };
 
 // Operators or launch calls of one name, in all iterations.
@@ -57,7 +58,7 @@ struct DiffEntry {
 };
 
 struct DiffLevelRun {
-  std::vector<DiffItem> items;                  // those of one name are one
+  std::vector<DiffItem> items;                  // items of equal name are one item
   std::vector<std::vector<DiffEntry>> samples;  // parallel to DiffRun::samples
   std::vector<uint32_t> sequence;               // items in launch order, of one typical iteration
 };
@@ -66,17 +67,17 @@ struct DiffLevelRun {
 struct DiffSample {
   int32_t iteration = 0;
   int64_t gpu = 0;
-  int64_t time_ns = 0;  // what the entries of every level sum to
+  int64_t time_ns = 0;  // sum of the entries of any level
 };
 
-// A collective or transfer in a sample: busy_ns of its time nothing else answers for.
+// A collective or transfer in a sample. busy_ns: its time not attributed to another activity.
 struct DiffCollective {
   uint32_t sample = 0;
   int64_t gpu = 0;
   int64_t start_ns = 0;  // by the clock of the run
   int64_t end_ns = 0;
   int64_t busy_ns = 0;
-  std::array<uint32_t, kDiffLevels> item{};  // that answers for it, per level
+  std::array<uint32_t, kDiffLevels> item{};  // item that its time belongs to, per level
 };
 
 enum class DiffUnit : uint8_t { kNanoseconds, kCount, kShare, kRatio };
@@ -99,7 +100,7 @@ struct DiffRun {
   std::string gpu;            // product name; empty = unknown
   std::string tracer;         // "pytorch_profiler", ...
   std::string window_source;  // as printed
-  std::string window_name;    // what iterations are called, without their number
+  std::string window_name;    // name of the iterations, without their number
   bool iterations = false;    // true: the samples are iterations; false: the whole trace is one
                               // sample
   uint64_t iterations_without_kernels = 0;
@@ -110,13 +111,13 @@ struct DiffRun {
   uint64_t kernels = 0;
   uint64_t kernels_unlinked = 0;
   uint64_t kernels_carried_over = 0;  // of those, queued before the trace began
-  uint64_t works_outside = 0;         // device work launched outside every iteration
+  uint64_t works_outside = 0;         // GPU activities launched outside every iteration
   int64_t works_outside_ns = 0;
   std::vector<DiffSample> samples;
   std::array<DiffLevelRun, kDiffLevels> levels;
-  std::vector<DiffMetricSeries> metrics;  // of every metric that the run has
+  std::vector<DiffMetricSeries> metrics;  // one per metric that the run has
   std::vector<DiffHostCalls> host_calls;
-  uint64_t host_iterations = 0;  // that they were counted in
+  uint64_t host_iterations = 0;  // iterations in which host_calls were counted
   std::vector<DiffCollective> collectives;
   int64_t waiting_ns = -1;  // for other ranks, over all samples; -1 = unknown (diff/waiting.h)
 };

@@ -57,7 +57,7 @@ class Myers {
     return k == -d || (k != d && value(d - 1, k - 1) < value(d - 1, k + 1));
   }
 
-  // Furthest points with d edits; whether one of them is the end.
+  // Computes the furthest points with d edits. True if one of them is the end.
   bool extend(int64_t d) {
     for (int64_t k = -d; k <= d; k += 2) {
       int64_t x = 0;
@@ -74,7 +74,7 @@ class Myers {
     return false;
   }
 
-  // Going backwards, an edit that ends where the last hunk begins is part of it.
+  // Walking backwards, an edit that ends where the previous hunk begins extends that hunk.
   static void prepend(std::vector<Hunk>& reversed, Point from, Point edited) {
     const auto index = [](int64_t i) { return static_cast<size_t>(i); };
     if (!reversed.empty() && reversed.back().a_begin == index(edited.a) &&

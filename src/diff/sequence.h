@@ -1,7 +1,7 @@
 #pragma once
 
-// Two sequences laid side by side with the fewest insertions and deletions (Myers, "An O(ND)
-// difference algorithm and its variations", Algorithmica 1, 1986).
+// Aligns two sequences with the fewest insertions and deletions (Myers, "An O(ND) difference
+// algorithm and its variations", Algorithmica 1, 1986).
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// A stretch of a that stands where a stretch of b stands, between elements that agree.
+// A difference: a[a_begin, a_end) is replaced by b[b_begin, b_end). Either may be empty.
 struct Hunk {
   size_t a_begin = 0;
   size_t a_end = 0;
@@ -18,8 +18,8 @@ struct Hunk {
   size_t b_end = 0;
 };
 
-// Every place where the sequences differ, in order. Nothing when they differ by more than
-// `most_edits`: memory grows with its square.
+// All differences, in order. nullopt above `most_edits` insertions and deletions, because memory
+// grows with the square of their number.
 std::optional<std::vector<Hunk>> align_sequences(const std::vector<uint32_t>& a,
                                                  const std::vector<uint32_t>& b, size_t most_edits);
 

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-// Which repeat every run belongs to: ranks of one run count up together.
+// Repeat of every run: the n-th run of a rank belongs to repeat n.
 std::vector<uint32_t> repeat_of_runs(const std::vector<DiffRun>& runs) {
   std::map<int64_t, uint32_t> seen;
   uint32_t unranked = 0;

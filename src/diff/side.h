@@ -1,6 +1,6 @@
 #pragma once
 
-// One side of a comparison: the runs of it put together, ready to be averaged and resampled.
+// One side of a comparison: its runs combined, ready for averaging and resampling.
 
 #include <array>
 #include <cstdint>
@@ -41,8 +41,8 @@ enum class BlockKind : uint8_t { kRuns, kIterations };
 
 struct DiffSide {
   uint64_t runs = 0;        // files
-  uint64_t repeats = 0;     // runs after ranks of one run were put together
-  uint64_t iterations = 0;  // per repeat summed
+  uint64_t repeats = 0;     // runs, counting all ranks of a run as one
+  uint64_t iterations = 0;  // summed over repeats
   uint64_t samples = 0;     // GPU x iteration
   BlockKind block_kind = BlockKind::kIterations;
   std::vector<uint64_t> block_samples;  // samples per block
@@ -52,15 +52,15 @@ struct DiffSide {
   std::vector<std::string> repeat_files;  // the first file of each repeat
   std::array<DiffSideLevel, kDiffLevels> levels;
   std::vector<DiffSideMetric> metrics;
-  uint64_t content_hash = 0;  // of the times, not of the names of files
+  uint64_t content_hash = 0;  // of the times, independent of file names
 };
 
-// Files with different ranks are one repeat; the second file of a rank, or without rank, is
-// another.
+// Combines runs. Files with different ranks form one repeat. The n-th file of a rank, or the n-th
+// without a rank, belongs to repeat n.
 DiffSide make_side(const std::vector<DiffRun>& runs);
 
-// Costs per sample as whole nanoseconds that sum to round(total / samples) exactly: largest
-// remainders are rounded up, ties in order of the items' names.
+// Costs per sample in whole nanoseconds that sum to mean_ns = round(total / samples) exactly. The
+// largest remainders are rounded up, ties in order of item names.
 struct MeanCost {
   int64_t busy_ns = 0;
   int64_t idle_ns = 0;

@@ -16,7 +16,7 @@ namespace {
 using Direction = CopyFacts::Direction;
 using Releases = AllocationFacts::Releases;
 
-// A rule that holds for actions of one key.
+// A text rule for actions of one key.
 struct ActionRule {
   std::string_view key;
   RunRule rule;
@@ -24,7 +24,7 @@ struct ActionRule {
 
 bool hip(const RunFacts& f) { return f.program.hip; }
 bool cuda(const RunFacts& f) { return f.program.cuda; }
-// Written against CUDA itself, with no framework above it.
+// Written in CUDA directly, without a framework.
 bool plain_cuda(const RunFacts& f) { return f.program.kind == ProgramKind::kCuda; }
 bool jax(const RunFacts& f) { return f.program.kind == ProgramKind::kJax; }
 bool advises(const RunFacts& f, HostAdvice advice) { return f.host_advice == advice; }
@@ -39,7 +39,7 @@ bool crosses_host(const RunFacts& f) {
   return f.copy.direction != Direction::kFill && f.copy.direction != Direction::kOnDevice &&
          f.copy.direction != Direction::kBetweenDevices;
 }
-// More copies than kernels could hide.
+// More copy time than kernels could hide.
 bool mostly_copies(const RunFacts& f) {
   return crosses_host(f) && f.copy.pinned &&
          f.evidence.copy_ns > f.evidence.kernel_ns + f.evidence.collective_ns;
@@ -53,15 +53,15 @@ std::string conf_variable(const RunFacts& f) {
 std::string caching_variable(const RunFacts& f) {
   return hip(f) ? "PYTORCH_NO_HIP_MEMORY_CACHING" : "PYTORCH_NO_CUDA_MEMORY_CACHING";
 }
-// Guards of compiled code take most of the host time: the model is compiled in pieces.
+// Guards of compiled code take most of the host time: graph breaks split the model into pieces.
 bool has_graph_breaks(const RunFacts& f) {
   return f.largest(f.largest_host_cause()).name.find("TorchDynamo Cache Lookup") != std::string::npos;
 }
-// Operators that compute on the CPU read what was copied to it.
+// Operators on the CPU use values that were copied from the device.
 bool host_computes(const RunFacts& f) { return f.stalls.on_cpu || !f.cpu_ops.empty(); }
 bool few_input_waits(const RunFacts& f) { return f.input.waits > 1 && f.input.few_iterations; }
 
-// Of most of the leading kernels' time the distance to the roofline is known.
+// The roofline distance is known for most of the leading kernels' time.
 bool roof_tells(const RunFacts& f) { return f.kind_roofed_ns * 2 > f.kind_ns; }
 
 #define ASSAY_ACTION(key, code, condition, ...) \
@@ -263,24 +263,25 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("copies", kHowCopyOwnStreamCuda, crosses_host(f) && plain_cuda(f)),
 };
 
-// One kind of change: which replay gives its gain, and on which bottleneck it acts.
+// One kind of change: which simulations give its gain, and which bottleneck it addresses.
 struct ActionKind {
   std::string_view key;
   std::vector<EditKind> edits;
   FirstLever on;
   std::string_view basis;
   bool (*offered)(const RunFacts& f);
-  std::vector<FlowCause> causes = {};  // that it shortens
-  std::string_view state = {};         // or the part of the device's time
+  std::vector<FlowCause> causes = {};  // causes that it shortens
+  std::string_view state = {};         // or the state of the device
 };
 
 bool always(const RunFacts&) { return true; }
 bool stalls_lead(const RunFacts& f) { return f.stalls.ns > 0; }
-// A graph replaces launches. Computation on the CPU and a Python function that fills the host time remain.
+// A graph replaces launches, but not computation on the CPU or a Python function that fills the
+// host time.
 bool graph_possible(const RunFacts& f) {
   return f.cpu_ops.empty() && (f.python_main.empty() || uses_engine(f));
 }
-// A thread that waits does not run faster on a faster core.
+// A faster core does not speed up a thread that waits.
 bool core_helps(const RunFacts& f) {
   return f.host_advice != HostAdvice::kRecordHost && f.host_advice != HostAdvice::kSteadyHost;
 }
@@ -331,7 +332,8 @@ const RunRule* rule_for(std::span<const ActionRule> rules, std::string_view key,
   return nullptr;
 }
 
-// The cause in data/tables/advice.tsv that an action acts on; empty if the run alone shows what to do.
+// The cause in data/tables/advice.tsv that an action addresses; empty if the run alone determines
+// the advice.
 std::string_view cause_of_advice(std::string_view key, const RunFacts& f) {
   const bool engine = uses_engine(f);
   const bool breaks = has_graph_breaks(f) && !engine;
@@ -344,7 +346,7 @@ std::string_view cause_of_advice(std::string_view key, const RunFacts& f) {
     const bool loop = advises(f, HostAdvice::kLessHost) || advises(f, HostAdvice::kBetweenGraphs);
     return engine && loop ? "graphs" : "";
   }
-  // Other headlines do not name the longest kernel, so that the action has to.
+  // Other headlines do not name the longest kernel, so the action must.
   if (key == "device_work") return f.bottleneck == BoundBy::kGpu ? "gpu" : "";
   if (key == "remove_syncs") return "sync";
   constexpr std::pair<std::string_view, std::string_view> kCauses[] = {
@@ -362,7 +364,7 @@ void add_texts(const RunFacts& f, Action& action) {
   const RunRule* how = rule_for(kHows, action.key, f);
   const std::string_view cause = cause_of_advice(action.key, f);
   const Advice* advice = cause.empty() ? nullptr : advice_for(cause, f);
-  // The run itself says more than the table, but not of an engine's flags, and not how to make its kernels faster.
+  // The run is more specific than the table, except on an engine's flags and on faster kernels.
   const bool any = advice != nullptr && advice->program == "any" && advice->when.empty();
   const bool first = uses_engine(f) || cause == "gpu" || cause == "chains" ||
                      (cause == "sync" && f.launches_block);
@@ -377,7 +379,7 @@ void add_texts(const RunFacts& f, Action& action) {
   }
 }
 
-// The time of a device that is exposed to what a kind of change shortens. 0 for changes that exposure does not bound.
+// Exposed device time that a kind of change can shorten; 0 if exposure does not bound the change.
 int64_t exposed_ns(const ActionKind& kind, const RunFacts& f) {
   int64_t sum_ns = 0;
   for (const FlowCause cause : kind.causes) sum_ns += f.idle(cause);
@@ -388,8 +390,8 @@ int64_t exposed_ns(const ActionKind& kind, const RunFacts& f) {
   return sum_ns / std::max<int64_t>(f.devices, 1);
 }
 
-// Time that the run saves if its kernels take saves_ns less: the same part of the gain without kernels. Without
-// a replay that holds, all of it: an upper bound.
+// Time that the run saves if its kernels take saves_ns less: the proportional part of the gain
+// without kernels. If the replay is not valid, all of saves_ns, an upper bound.
 int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
   if (!replay_holds(f)) {
     return std::min(saves_ns / std::max<int64_t>(f.devices, 1), f.window_ns);
@@ -399,15 +401,16 @@ int64_t kernel_gain_ns(int64_t saves_ns, const RunFacts& f) {
   return static_cast<int64_t>(all_ns * std::min(share(saves_ns, f.evidence.kernel_ns), 1.0));
 }
 
-// The most that a change can save by the recording itself, whatever a replay says.
+// Upper bound on a change's gain from the recording alone, independent of the replay.
 int64_t most_ns(const ActionKind& kind, const RunFacts& f) {
   const int64_t devices = std::max<int64_t>(f.devices, 1);
-  // A function saves at most its own part of the host time, which no edit replays.
+  // A function saves at most its own share of host time; no edit simulates it.
   if (kind.key == "cheaper_host" && !f.python_main.empty()) return f.python_main_ns / devices;
-  // Time in which the program waits for the outside does not pass faster with a faster host.
+  // A faster host does not shorten the time in which the program waits for external input.
   const bool host = kind.key == "cheaper_host" || kind.key == "cuda_graph" || kind.key == "faster_cpu";
   if (host) return (f.total.idle_ns - f.idle(FlowCause::kNothingAsked)) / devices;
-  // In their type, kernels do not run faster than the roofline. Of kernels with no known work nothing is left.
+  // With the same type, kernels cannot be faster than the roofline. Kernels without known work are
+  // excluded.
   if (kind.key == "device_work" && f.kind_roofed_ns > 0) return kernel_gain_ns(f.kind_ns - f.kind_roof_ns, f);
   // The host computes with the values that it waits for.
   if (kind.key == "remove_syncs" && host_computes(f)) return f.idle(FlowCause::kSync) / devices;
@@ -447,21 +450,21 @@ std::optional<Action> action_of(const ActionKind& kind, const RunFacts& f) {
   return action;
 }
 
-// An action without a replay of its own.
+// An action without its own replay.
 Action unreplayed(std::string_view key, std::string_view basis, int64_t gain_ns, const RunFacts& f) {
   Action action{.key = key, .basis = basis, .gain_ns = gain_ns, .share = share(gain_ns, f.window_ns)};
   add_texts(f, action);
   return action;
 }
 
-// The same for kernels that take saves_ns less; nothing below 1 % of the window.
+// The same for kernels that take saves_ns less; nullopt if it gains less than 1 % of the window.
 std::optional<Action> kernel_action(std::string_view key, std::string_view basis, int64_t saves_ns, const RunFacts& f) {
   const int64_t gain_ns = kernel_gain_ns(saves_ns, f);
   if (gain_ns * 100 < f.window_ns) return std::nullopt;
   return unreplayed(key, basis, gain_ns, f);
 }
 
-// What devices that take turns would save if each had an equal part of the work at once.
+// Gain if devices that take turns worked concurrently on equal shares.
 Action devices_at_once(const RunFacts& f) {
   const auto busy = static_cast<double>(f.busy_ns());
   const int64_t any_ns = f.busy_devices > 0 ? static_cast<int64_t>(busy / f.busy_devices + 0.5) : 0;
@@ -469,13 +472,14 @@ Action devices_at_once(const RunFacts& f) {
   return unreplayed("devices_at_once", "all device work in equal parts on all devices at once", gain_ns, f);
 }
 
-// Managed memory that is prefetched.
+// Prefetching managed memory.
 Action prefetch(const RunFacts& f) {
   return unreplayed("prefetch", "replay in which page migration takes no time",
                     f.decision.table.of(GainGroup::kMigration).gain_ns, f);
 }
 
-// Neither the host nor collectives save much alone: one rank does not show whether collectives wait.
+// If neither the host nor collectives save much alone: one rank does not show whether collectives
+// wait.
 std::optional<Action> compare_ranks(const RunFacts& f) {
   const Decision& d = f.decision;
   const auto decides = [&d](GainGroup group) { return d.word == group || d.second == group; };
@@ -484,13 +488,13 @@ std::optional<Action> compare_ranks(const RunFacts& f) {
   return unreplayed("compare_ranks", "replay in which neither the host nor collectives take time", d.together_ns, f);
 }
 
-// At most: one kernel for each chain.
+// Upper bound: each chain becomes one kernel.
 std::optional<Action> fuse_chains(const RunFacts& f) {
   if (f.bottleneck != BoundBy::kGpu) return std::nullopt;
   return kernel_action("fuse_chains", "one kernel for each chain, as long as its longest", f.chains.saves_ns, f);
 }
 
-// The action on a narrow bottleneck of the host; empty for all others.
+// The action on a narrow host bottleneck; empty for other bottlenecks.
 std::string_view narrow_key(BoundBy bound) {
   switch (bound) {
     case BoundBy::kInput:
@@ -512,7 +516,7 @@ bool on_device(const Action& action) {
   return changes_kernels(action) || action.key == "device_work" || action.key == "fp8" || action.key == "batch";
 }
 
-// At most: products and convolutions in FP32, on matrix units.
+// Upper bound: FP32 matrix products and convolutions on matrix units.
 std::optional<Action> smaller_type(const RunFacts& f) {
   const double ratio = f.matrix_types.over_fp32;
   if (f.bottleneck != BoundBy::kGpu || ratio <= 1) return std::nullopt;
@@ -521,9 +525,10 @@ std::optional<Action> smaller_type(const RunFacts& f) {
                        saves_ns, f);
 }
 
-// Twice the sequences in each decode step. A product of B rows does about B FLOP for each byte of its weights, which it reads
-// once. Below the ridge of the device it takes as long for twice the rows. All else takes twice as long.
-// A device that is not named is taken to have the ridge that most devices exceed.
+// Gain of doubling the sequences per decode step. A matrix product with B rows does about B FLOP
+// per byte of its weights, which it reads once. Below the device's ridge point, doubling the rows
+// takes no more time. All other time doubles. For an unknown device, assumes a ridge that most
+// devices exceed.
 std::optional<Action> larger_batch(const RunFacts& f) {
   const bool decodes = f.bottleneck == BoundBy::kGpu && f.unit == StretchUnit::kDecode;
   constexpr double kUsualRidge = 100;
@@ -536,8 +541,9 @@ std::optional<Action> larger_batch(const RunFacts& f) {
                        f.kind_ns / 2, f);
 }
 
-// FP8 has twice the peak of 16-bit types, and half of their bytes: it halves the roofline time, and what kernels take above
-// it stays. If that part is not known, it is given for engines alone: they take it by a flag.
+// FP8 has twice the peak and half the bytes of 16-bit types, so it halves the roofline time; time
+// above the roofline remains. If that time is unknown, the action is only given for engines, which
+// need just a flag.
 std::optional<Action> fp8(const RunFacts& f) {
   if (f.bottleneck != BoundBy::kGpu || !f.matrix_types.fp8) return std::nullopt;
   const bool known = f.kernel_kind == KernelKind::kGemm && roof_tells(f);
@@ -558,7 +564,7 @@ std::vector<Action> actions_of(const RunFacts& facts) {
   for (const ActionKind& kind : action_kinds()) {
     std::optional<Action> action = action_of(kind, facts);
     if (!action) continue;
-    // A graph that saves about as much also says what to type.
+    // Prefer a CUDA graph that saves at least half as much: its advice includes code.
     const bool less_host = kind.key == "cheaper_host" && kind.on == FirstLever::kGraphOrCompile;
     if (less_host && graph_ns * 2 >= action->gain_ns) continue;
     if (kind.key == "cuda_graph") graph_ns = action->gain_ns;
@@ -572,7 +578,8 @@ std::vector<Action> actions_of(const RunFacts& facts) {
   int64_t most_ns = 0;
   for (const Action& action : actions) most_ns = std::max(most_ns, action.gain_ns);
   const std::string_view narrow = narrow_key(facts.bottleneck);
-  // Kernels at no cost are the bound of any work on them. An action that reaches half of it says what to do.
+  // Removing all kernels bounds every change to kernels. A specific action that reaches half of
+  // that bound is preferred.
   int64_t most_of_kernels_ns = 0;
   for (const Action& action : actions) {
     if (changes_kernels(action)) most_of_kernels_ns = std::max(most_of_kernels_ns, action.gain_ns);
@@ -581,7 +588,8 @@ std::vector<Action> actions_of(const RunFacts& facts) {
     const bool is_bound = action.key == "device_work" && !roof_tells(facts) && most_of_kernels_ns * 2 >= action.gain_ns;
     return is_bound ? std::min(action.gain_ns, most_of_kernels_ns - 1) : action.gain_ns;
   };
-  // The first action is on the bottleneck if it saves half of the most. On a GPU, it is the largest of those on kernels.
+  // The first action is on the bottleneck if it saves at least half of the largest gain. If the GPU
+  // is the bottleneck, it is the largest of the actions on kernels.
   int64_t most_on_device_ns = 0;
   for (const Action& action : actions) {
     if (on_device(action)) most_on_device_ns = std::max(most_on_device_ns, rank(action));

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// data/tables/advice.tsv as it was when the program was built.
+// The contents of data/tables/advice.tsv at build time.
 std::string_view advice_text();
 
 namespace findings {
@@ -64,7 +64,7 @@ const Condition kConditions[] = {
     {"gemm leads", leads<KernelKind::kGemm>},
     {"conv leads", leads<KernelKind::kConv>},
     {"channels first", [](const RunFacts& f) { return f.longest_of_kind.find("nhwc") == std::string::npos; }},
-    // cuDNN and MIOpen convert tensors before and after a convolution that runs in another layout.
+    // cuDNN and MIOpen convert tensors before and after a convolution that uses another layout.
     {"layouts lead",
      [](const RunFacts& f) {
        constexpr std::string_view kConversions[] = {"nchwToNhwc", "nhwcToNchw", "NchwToNhwc", "NhwcToNchw",
@@ -81,7 +81,7 @@ const Condition kConditions[] = {
     {"not compiled", [](const RunFacts& f) { return !f.compiled; }},
     {"library", [](const RunFacts& f) { return f.kind_by_library; }},
     {"no library", [](const RunFacts& f) { return !f.kind_by_library; }},
-    // A device without a name may have FP8 units.
+    // An unknown device may have FP8 units.
     {"fp8 units", [](const RunFacts& f) { return !f.matrix_types.known || f.matrix_types.fp8; }},
     {"no fp8 units", [](const RunFacts& f) { return f.matrix_types.known && !f.matrix_types.fp8; }},
     {"bf16 units", [](const RunFacts& f) { return f.matrix_types.bf16; }},
@@ -103,7 +103,7 @@ bool all_hold(const Advice& advice, const RunFacts& f) {
                      [&f](std::string_view word) { return holds(word, f); });
 }
 
-// Programs to ask for, the outermost first.
+// Programs to look up in the table, outermost first.
 std::vector<std::string_view> programs_of(const Program& program) {
   std::vector<std::string_view> programs;
   if (const ProgramSeen* engine = program.engine()) return {engine->key, "engine", "any"};

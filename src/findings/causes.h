@@ -1,8 +1,8 @@
 #pragma once
 
-// The one table of causes and of bottlenecks: key in the data, name in a sentence, name in the legend of a bar, what
-// the cause means and what to do about it. Terminal, page, Python, `explain`, `diff` and `whatif` take their words from
-// here. Sources of the definitions: docs/metrics.md, Flow.
+// The table of causes and bottlenecks: data key, name in a sentence, name in a chart legend,
+// meaning and remedy. Terminal, page, Python, `explain`, `diff` and `whatif` use these names.
+// Sources of the definitions: docs/metrics.md, Flow.
 
 #include <cstdint>
 #include <span>
@@ -16,19 +16,20 @@ enum class BoundBy : uint8_t;  // flow/verdict.h
 
 namespace assay::findings {
 
-// Where the time of a device goes. Sum over all causes = window times devices.
+// A cause that device time is attributed to. The sum over all causes is window times number of
+// devices.
 struct CauseInfo {
   std::string_view key;     // in JSON and SQL: "dispatch"
   std::string_view name;    // in a sentence: "operator dispatch"
-  std::string_view legend;  // for the bar and for tables
+  std::string_view legend;  // in charts and tables
   std::string_view sentence;
   std::string_view what_to_do;
   bool host = false;  // CPU work that prepares the next launch
 };
 std::span<const CauseInfo> all_causes();
-// Null for a key of no cause.
+// Null for an unknown key.
 const CauseInfo* find_cause(std::string_view key);
-// The name for a sentence, the name for a legend; the key itself where it is of no cause.
+// The name in a sentence and in a legend; an unknown key is returned unchanged.
 std::string_view cause_name(std::string_view key);
 std::string_view cause_legend(std::string_view key);
 std::string_view cause_name(FlowCause cause);

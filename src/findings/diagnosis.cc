@@ -44,7 +44,7 @@ std::vector<Finding> all_of(std::span<const RunRule> rules, const RunFacts& fact
   return findings;
 }
 
-// Nothing was decided that further caveats could limit.
+// True if there is no conclusion that further caveats could limit.
 bool is_final(Code code) {
   return code == Code::kConfidenceNone || code == Code::kConfidenceNoHostEvents ||
          code == Code::kConfidenceNoHostRows || code == Code::kConfidenceUnexplained;
@@ -60,7 +60,7 @@ std::vector<Finding> caveats_of(const RunFacts& facts) {
   return caveats;
 }
 
-// The cause in data/tables/advice.tsv of a bottleneck; empty if nothing can be done about the run itself.
+// The cause in data/tables/advice.tsv of a bottleneck; empty if the run itself cannot be improved.
 std::string_view cause_of_advice(BoundBy bound) {
   switch (bound) {
     case BoundBy::kGpu:
@@ -85,7 +85,7 @@ std::string_view cause_of_advice(BoundBy bound) {
   }
 }
 
-// A note with the next step, if neither an action nor a note has one.
+// A note with the next step, if no action and no other note has one.
 std::optional<Finding> next_action(const RunFacts& facts, const Diagnosis& diagnosis) {
   const bool says = std::any_of(diagnosis.actions.begin(), diagnosis.actions.end(),
                                 [](const Action& action) { return action.how.has_value(); });
@@ -139,12 +139,12 @@ Diagnosis diagnose(const RunFacts& facts) {
     diagnosis.notes.push_back(std::move(*next));
   }
   diagnosis.caveats = caveats_of(facts);
-  // The rules for high confidence follow all caveats.
+  // The rules for high confidence follow all caveats in the table.
   diagnosis.reason = diagnosis.caveats.empty() ? make(first_of(confidence_rules(), facts), facts)
                                                : diagnosis.caveats.front();
   diagnosis.confidence = grade_of(diagnosis.reason.code);
   diagnosis.remarks = all_of(confidence_remark_rules(), facts);
-  // A diagnosis that is not sure of the whole has nothing to say of single iterations.
+  // Low confidence in the whole run makes remarks on single iterations meaningless.
   if (diagnosis.confidence == Confidence::kLow) {
     std::erase_if(diagnosis.remarks,
                   [](const Finding& one) { return one.code != Code::kConfidenceUnrecorded; });

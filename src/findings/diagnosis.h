@@ -1,6 +1,6 @@
 #pragma once
 
-// The diagnosis of one run as data: everything that its first screen says, each statement a finding.
+// The diagnosis of one run as data: every statement of its first screen as a finding.
 
 #include <string_view>
 #include <vector>
@@ -16,22 +16,22 @@ std::string_view confidence_name(Confidence confidence);
 
 struct Diagnosis {
   Finding headline;
-  std::vector<Finding> details;  // each may follow the headline; the first that fits does
+  std::vector<Finding> details;  // candidates to follow the headline; the first that fits is used
   std::vector<Action> actions;
   std::vector<Finding> notes;
   Confidence confidence = Confidence::kNone;
   Finding reason = {};                // of the confidence: the first caveat, or why it is high
-  std::vector<Finding> caveats = {};  // all that limits it, the largest stake first
-  std::vector<Finding> remarks = {};  // what limits it further
+  std::vector<Finding> caveats = {};  // what limits the confidence, largest affected time first
+  std::vector<Finding> remarks = {};  // further limits
 };
 
-// What a caveat concerns, in ns; 0 where that is not known.
+// Affected time of a caveat in ns; 0 if unknown.
 int64_t stake_ns(const Finding& caveat);
 
 Finding headline_of(const RunFacts& facts);
 Diagnosis diagnose(const RunFacts& facts);
 
-// Every rule of one run's first screen with whether it holds, in the order in which they are read.
+// Every rule of a run's first screen and whether it holds, in evaluation order.
 struct RuleState {
   Code code{};
   std::string_view when;

@@ -28,7 +28,7 @@ std::string gigabytes(double bytes) {
   return text;
 }
 
-// GPUs without a middle compare by the geometric one.
+// Sort key: the median gain, else the geometric mean of its range.
 double order_of(const RunOnGpu& gpu) {
   return gpu.has_middle ? gpu.gain.middle : std::sqrt(gpu.gain.low * gpu.gain.high);
 }
@@ -43,7 +43,7 @@ Finding run_of(const RunOnGpu& gpu, const OtherGpus& found) {
   out.ns("now", whole(found.now_ns.middle));
   if (gpu.has_middle) out.text("gain", factor_text(gpu.gain.middle));
   out.text("low", factor_text(gpu.gain.low)).text("high", factor_text(gpu.gain.high));
-  // Or the host is not known, which another sentence says.
+  // If the host is unknown, another sentence says so.
   if (!gpu.has_middle && found.host_known()) out.fraction("known", gpu.known_share);
   return out;
 }
@@ -84,7 +84,7 @@ Finding pace(const OtherGpus& found) {
   return out;
 }
 
-// The slowest of the GPUs that costs at most 5 % of the run.
+// The slowest GPU that makes the run at most 5 % slower.
 const RunOnGpu* slowest_that_does(const OtherGpus& found) {
   const RunOnGpu* slowest = nullptr;
   for (const RunOnGpu& gpu : found.gpus) {
@@ -103,7 +103,7 @@ void add_slack(const OtherGpus& found, std::vector<Finding>& out) {
   out.push_back(std::move(slack));
 }
 
-// "2.50"; prices of less than 10 cents with three digits
+// "2.50"; three significant digits below 10 cents
 std::string usd_text(double usd) {
   char text[32];
   std::snprintf(text, sizeof(text), usd < 0.1 ? "$%.3g" : "$%.2f", usd);
@@ -115,7 +115,7 @@ double usd_of(const RunCost& cost) {
                          : std::sqrt(cost.usd_for_hour.low * cost.usd_for_hour.high);
 }
 
-// Missing values, memory and units of one of the GPUs.
+// Caveats on missing values, memory and units of one GPU.
 void add_caveats(const RunOnGpu& gpu, const OtherGpus& found, std::vector<Finding>& out) {
   if (!gpu.missing.empty()) {
     out.push_back(

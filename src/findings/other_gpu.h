@@ -1,6 +1,6 @@
 #pragma once
 
-// Statements on a run on other GPUs. The first one decides.
+// Statements about a run on other GPUs. The first is the headline.
 
 #include <optional>
 #include <vector>
@@ -11,17 +11,17 @@
 
 namespace assay::findings {
 
-// The most useful first. The answer must not be refused.
+// The most useful first. Precondition: the answer is not refused.
 std::vector<Finding> other_gpu_findings(const OtherGpus& found);
 
-// The GPU that the first sentence is about: the one with the largest gain; nullptr = no time is
-// given.
+// The GPU with the largest gain, the subject of the first sentence; nullptr if there are no times.
 const RunOnGpu* best_gpu(const OtherGpus& found);
 
-// The host binds: whatever the kernels take, the run becomes less than 5 % faster.
+// True if the host is known and is the limit: less than 5 % faster whatever the kernels take, or no
+// GPU with a known gain.
 bool host_binds_first(const OtherGpus& found);
 
-// The GPU on which the run's work costs least. None if there is nothing to compare.
+// The GPU on which the run costs least; nullopt if there is nothing to compare.
 std::optional<Finding> cost_finding(const std::vector<RunCost>& costs);
 
 }  // namespace assay::findings

@@ -8,8 +8,8 @@ namespace assay::findings {
 namespace {
 
 constexpr double kTera = 1e12;
-constexpr double kMeansLittle = 0.5;    // an interval of such a share of MFU
-constexpr double kComputedAgain = 0.01;  // of HFU
+constexpr double kMeansLittle = 0.5;    // MFU intervals this wide are not useful
+constexpr double kComputedAgain = 0.01;  // share of HFU from which recomputation is mentioned
 
 }  // namespace
 

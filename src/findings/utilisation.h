@@ -1,6 +1,6 @@
 #pragma once
 
-// MFU, HFU and MBU of a run, as a statement.
+// MFU, HFU and MBU of a run as a finding.
 
 #include <optional>
 
@@ -9,9 +9,9 @@
 
 namespace assay::findings {
 
-// The values of the statement: one MFU where it is exact, else its interval.
+// Adds the values of the finding: one MFU if it is exact, else an interval.
 void fill_use(const Utilisation& use, Finding& out);
-// Nothing where they are not known, or lie in an interval too wide to mean something.
+// nullopt if they are unknown, or if their interval is too wide to be useful.
 std::optional<Finding> utilisation_finding(const Utilisation& use);
 
 }  // namespace assay::findings

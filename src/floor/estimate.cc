@@ -31,8 +31,8 @@ std::vector<int64_t> launch_times(const Trace& trace, const Links& links, uint64
   return times;
 }
 
-// Those of launches issued when their stream had drained, sorted. Activities are sorted by stream
-// and start.
+// Launch times of launches issued after their stream had drained, sorted. Activities are sorted by
+// stream and start.
 std::vector<int64_t> empty_stream_times(const Trace& trace, const std::vector<int64_t>& times) {
   std::vector<int64_t> samples;
   StreamId stream;

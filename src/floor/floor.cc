@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// Below so many the 5th percentile is their smallest value, whatever it is.
+// With fewer samples, the 5th percentile is determined by the smallest value alone.
 constexpr uint64_t kFewFloorSamples = 20;
 // Deviation of another run's value from the trace's own estimate above which it is reported.
 constexpr double kFloorSpread = 0.25;
@@ -112,7 +112,7 @@ LaunchCounts count_launches(const Trace& trace, const Links& links) {
 // Share of launches by the other call below which no caveat is needed.
 constexpr double kFewOtherLaunches = 0.1;
 
-// The value subtracted from a launch is that of an empty launch by the same call.
+// Selects the floor of the launch call with most kernels: the two calls differ.
 void choose_path(const Trace& trace, const Links& links, LaunchFloor& floor) {
   const LaunchCounts counts = count_launches(trace, links);
   const uint64_t all = counts.runtime + counts.driver;

@@ -43,7 +43,7 @@ struct LaunchFloor {
   uint64_t samples = 0;  // number of launches in a measurement or an estimate, or too few for one
   std::string text;      // the source in words, or why it is unknown
   CollectorTracer tracer = CollectorTracer::kUnknown;  // of a measured one
-  std::vector<FloorOfPath> paths = {};  // of a measured one: what find_floor chooses from
+  std::vector<FloorOfPath> paths = {};  // of a measured one: per launch call, for find_floor
   // Failed and missing checks. Keys for a given value: floor_gpu, floor_gpu_unchecked,
   // floor_tracer, floor_upper_bound, floor_path. Keys for all: no_floor, floor_samples,
   // floor_disagrees.

@@ -16,16 +16,16 @@ namespace assay {
 struct PublishedFloor {
   Tracer tracer = Tracer::kOther;
   std::string_view platform;  // as printed: "Intel+H100"
-  std::string_view gpu;       // part of the device name by which a person names that GPU
-  std::string_view device;    // part of the name that only the very board bears: "H100 PCIe"
+  std::string_view gpu;       // common name of that GPU, part of the device name: "H100"
+  std::string_view device;    // part of the device name that is unique to the board: "H100 PCIe"
   double launch_ns = 0;       // start of the launch call to start of the null kernel, mean
   double duration_ns = 0;     // duration of the null kernel; 0 = not printed
-  std::string_view source;    // where it was printed and what traced it
+  std::string_view source;    // publication and tracer
 };
 // For example: "published for GH200: SKIP Table V: ..."
 std::string published_words(const PublishedFloor& floor);
 
-// Those taken with one tracer.
+// Values measured with one tracer.
 std::span<const PublishedFloor> published_floors(Tracer tracer = Tracer::kPyTorchProfiler);
 
 // The row with platform or GPU name `text`, or with a GPU name that `text` contains ("NVIDIA
@@ -37,11 +37,11 @@ const PublishedFloor* find_published_floor(std::string_view text,
 // The row of exactly that platform, letter case ignored; nullptr when there is none.
 const PublishedFloor* floor_of_platform(std::string_view platform, Tracer tracer);
 
-// True if that GPU is of the kind that the value was measured on.
+// True if the device is of the GPU model that the value was measured on.
 bool taken_on(const PublishedFloor& floor, std::string_view device_name);
 
-// The row taken with this tracer on the board that a trace calls `device_name`; nullptr when that
-// board was not measured, however near its kin.
+// The row measured with this tracer on the board with this device name; nullptr if that board was
+// not measured, even if a similar one was.
 const PublishedFloor* floor_of_board(std::string_view device_name, Tracer tracer);
 
 }  // namespace assay

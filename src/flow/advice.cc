@@ -12,15 +12,14 @@
 namespace assay {
 namespace {
 
-// The host's own work costs far more than a graph of each iteration would save: what runs between
-// launches is no way to them.
+// Graphs would save less than a quarter of what removing the host's own work would.
 bool graph_gives_little(const FlowAnswer& answer) {
   const TriedLever* graph = find_tried(answer, {EditKind::kGraph});
   const TriedLever* host = find_tried(answer, {EditKind::kHost});
   return graph != nullptr && host != nullptr && graph->alone.run_ns * 4 < host->alone.run_ns;
 }
 
-// When a device waits for the host's work, over all devices.
+// Intervals in which any device waits for the host's own work.
 std::vector<Interval> host_idle(const FlowReport& report) {
   std::vector<Interval> idle;
   for (const DeviceFlow& device : report.devices) {
@@ -52,7 +51,7 @@ bool in_few_iterations(const TriedLever& tried) {
 }
 
 const Contributor* most_of_host(const FlowAnswer& answer) {
-  if (answer.verdict.pauses.ns > 0) return nullptr;  // pauses have a name of their own
+  if (answer.verdict.pauses.ns > 0) return nullptr;  // pause_name() names them
   const int64_t host_ns = host_work_ns(answer.report.total.cause_ns);
   for (const Contributor& contributor : answer.report.contributors) {
     if (contributor.cause != FlowCause::kPython || contributor.ns * 2 < host_ns) continue;
@@ -76,10 +75,10 @@ std::string label_of_host(const FlowAnswer& answer) {
   const int64_t window_ns = answer.report.window_ns();
   int64_t least_ns = window_ns;
   for (auto& [label, of] : spans) {
-    if (length_ns(of) * 10 < idle_ns * 8) continue;  // nor is what they cover together
+    if (length_ns(of) * 10 < idle_ns * 8) continue;  // their union is at most their sum
     const std::vector<Interval> around = clip(merge_intervals(std::move(of)), answer.report.window);
     const int64_t ns = length_ns(around);
-    // Few labels are as long as that: only these are compared piece by piece.
+    // Cheap test first: few labels pass it, so few need the intersection below.
     if (ns >= least_ns || ns * 10 < idle_ns * 8) continue;
     const int64_t inside_ns = length_ns(intersect(around, idle));
     // The time outside holds less than half of the idle time that it would by chance.

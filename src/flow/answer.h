@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything that is known of one run, for the facts that its diagnosis rests on.
+// The inputs of RunFacts: everything known about one run.
 
 #include "flow/flow.h"
 #include "flow/requests.h"
@@ -16,8 +16,8 @@ struct FlowAnswer {
   const Trace& trace;
   const FlowReport& report;
   const FlowVerdict& verdict;
-  const WhatIf* tried = nullptr;  // usual_edits and work_edits, each alone; null: no gains are known
-  const Untraced* untraced = nullptr;  // the run without its profiler; null: not asked for
+  const WhatIf* tried = nullptr;  // usual_edits() and work_edits(), each alone; null: no gains
+  const Untraced* untraced = nullptr;  // the run without its profiler; null: not requested
   const Utilisation* use = nullptr;    // of the whole recording; null if it is not known
   const RequestsReport* requests = nullptr;  // null if no log was given
 };

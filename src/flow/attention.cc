@@ -8,8 +8,7 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostBetween =
-    24;  // scale, mask, casts, softmax, dropout: a dozen and as many in reserve
+constexpr size_t kMostBetween = 24;  // scale, mask and the like: about 12, doubled
 
 class CoreFinder {
  public:
@@ -49,7 +48,7 @@ class CoreFinder {
   }
 
   void product(uint32_t c, OpId op) {
-    if (op == first_ && launches_ == 0) return;  // more than one kernel
+    if (op == first_ && launches_ == 0) return;  // a further kernel of the same product
     const bool core = first_ && softmax_ && stream_of(c) == stream_;
     if (core) {
       found_.cores.push_back({between_, {c}});
@@ -82,13 +81,13 @@ class CoreFinder {
     return run_.kernels->of(trace_.activities.name[work.activity.index()]).kind;
   }
 
-  // Of a softmax over the keys; that of a loss is another one.
+  // The softmax over the keys, not that of a loss.
   bool is_softmax(OpId op, const FlowCall& call) const {
     return kind_of(work_of(call)) == KernelKind::kSoftmax &&
            !(op && name_of(op).starts_with("aten::_log_softmax"));
   }
 
-  // What may lie inside of attention.
+  // True if all work of the call may be part of attention on this stream.
   bool fits(const FlowCall& call) const {
     for (uint32_t k = 0; k < call.work_count; ++k) {
       const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
@@ -123,11 +122,11 @@ class CoreFinder {
   const Trace& trace_;
   UnfusedAttention found_;
   size_t fell_back_ = 0;
-  OpId first_;                     // the product that a core may begin with
-  OpId second_;                    // the product that ended the last core, while it launches
-  std::vector<uint32_t> between_;  // calls since then
-  size_t launches_ = 0;            // of these
-  bool softmax_ = false;           // one of them is
+  OpId first_;                     // a product that may start a core
+  OpId second_;                    // the second product of the last core while it still launches
+  std::vector<uint32_t> between_;  // calls since first_
+  size_t launches_ = 0;            // launches among them
+  bool softmax_ = false;           // one of them is a softmax
   uint32_t stream_ = 0;
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// Attention that runs as products of matrices with a softmax between them, told by PyTorch's
-// operators.
+// Finds unfused attention from PyTorch's operators: two matrix products with a softmax between.
 
 #include <cstdint>
 #include <vector>
@@ -10,17 +9,18 @@
 
 namespace assay {
 
-// What one kernel in place of them would not launch by itself.
+// The calls that a single fused attention kernel would save.
 struct AttentionCore {
-  std::vector<uint32_t> between;  // calls behind the first product and before the second
+  std::vector<uint32_t> between;  // calls between the two products
   std::vector<uint32_t> second;   // calls of the second product
 };
 struct UnfusedAttention {
   std::vector<AttentionCore> cores;  // by thread, then time
-  bool falls_back = false;  // most are inside of PyTorch's fused call, on its path without a kernel
+  bool falls_back = false;           // most are in scaled_dot_product_attention's math fallback
 };
-// A core: batched products that follow each other in a thread's launches on one stream, a softmax
-// between them and nothing that is no part of attention. One pass over the calls.
+// A core is two successive batched products of one thread's launches on one stream, with a softmax
+// and only attention-related kernels between them. Empty without operators. One pass over the
+// calls.
 UnfusedAttention find_unfused_attention(const FlowRun& run);
 
 }  // namespace assay

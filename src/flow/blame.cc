@@ -1,10 +1,10 @@
-// Problem: that a rank is late does not say what on it is long.
+// Problem: knowing that a rank is late does not show which of its work takes long.
 //
-// Method: what a set of ranks costs is how much sooner the job ends with their own work at the
-// median of their peers, item by item, in one graph of all ranks. The same with one name of work
-// alone says what is long.
+// Method: the cost of a set of ranks is the makespan saved when each of their work items takes the
+// median of their peers, replayed in one graph of all ranks. The same for one name of work alone
+// shows what takes long.
 //
-// Effect: sets that were injected cost what they do by construction (docs/measured/blame.md).
+// Effect: the cost of injected delays is reproduced exactly (docs/measured/blame.md).
 
 #include "flow/blame.h"
 
@@ -26,13 +26,13 @@
 namespace assay {
 namespace {
 
-// Ranks do the same work when so much of the device work of one is found on the other.
+// Two ranks do the same work if they share this fraction of the smaller one's device work items.
 constexpr double kSameWork = 0.6;
 
 using RankSet = std::vector<uint32_t>;
 using OnlyWork = std::function<bool(const RankGraph&, const OwnWork&)>;
 
-// The middle of sorted values without the one at `skip`; SIZE_MAX skips none.
+// The median of sorted values without the one at `skip`; SIZE_MAX skips none.
 int64_t middle_without(const std::vector<int64_t>& sorted, size_t skip) {
   const size_t n = sorted.size() - (skip < sorted.size() ? 1 : 0);
   const auto at = [&](size_t k) { return sorted[k < skip ? k : k + 1]; };
@@ -42,7 +42,7 @@ int64_t middle_without(const std::vector<int64_t>& sorted, size_t skip) {
   return lower + (upper - lower) / 2;
 }
 
-// Which ranks do the same work: a number per rank.
+// Per rank the number of its class. Ranks of one class do the same work.
 std::vector<uint32_t> classes_of(const Job& job) {
   const std::vector<RankGraph>& ranks = job.ranks();
   std::vector<std::unordered_set<uint64_t>> first_of_class;
@@ -66,7 +66,7 @@ std::vector<uint32_t> classes_of(const Job& job) {
   return classes;
 }
 
-// Works of a name, by class of ranks: how many each rank has.
+// Per class of ranks and name of work: the number of work items on each rank.
 using NameCounts = std::map<std::pair<uint32_t, WorkName>, std::vector<int64_t>>;
 
 NameCounts count_names(const Job& job, const std::vector<uint32_t>& classes) {
@@ -84,8 +84,8 @@ NameCounts count_names(const Job& job, const std::vector<uint32_t>& classes) {
   return counts;
 }
 
-// Of which names a rank has more work than the middle one of the ranks that do the same: flags by
-// rank and the rank's own numbers of names.
+// Flags by rank and by the rank's own index of names: the rank has more work items of that name
+// than the median rank of its class.
 std::vector<std::vector<bool>> names_in_excess(const Job& job, const std::vector<uint32_t>& classes,
                                                const NameCounts& counts) {
   const std::vector<RankGraph>& ranks = job.ranks();
@@ -103,9 +103,9 @@ std::vector<std::vector<bool>> names_in_excess(const Job& job, const std::vector
   return more;
 }
 
-// The own work of all ranks by what it is, so that a median over ranks is one look. What most ranks
-// of three or more that do the same do not have takes no time on those: a rank that has it has more
-// of that name. Where they have other work instead, what stands in its place takes as long as that.
+// The own work of all ranks grouped by what it is, so that a median over ranks is one lookup. Work
+// that most ranks of a class of three or more lack counts as 0 ns on those ranks. If they have
+// other work instead, that work's time counts in its place.
 class Peers {
  public:
   explicit Peers(const Job& job)
@@ -139,8 +139,8 @@ class Peers {
 
   bool same_work(uint32_t a, uint32_t b) const { return classes_[a] == classes_[b]; }
 
-  // Whether one of these ranks has over a tenth more works of that name than the middle one of the
-  // others that do the same.
+  // True if a rank of the set has over 10 % more work items of that name than the median of the
+  // ranks outside the set that do the same work.
   bool has_far_more(const RankSet& set, const WorkName& what) const {
     for (const uint32_t r : set) {
       const auto counts = name_counts_.find({classes_[r], what});
@@ -156,7 +156,7 @@ class Peers {
     return false;
   }
 
-  // visit(work, median over all ranks that have it) for all own work.
+  // visit(work, median over its class) for all own work.
   template <typename Visit>
   void for_each_median(Visit&& visit) const {
     std::vector<int64_t> values;
@@ -172,7 +172,7 @@ class Peers {
     }
   }
 
-  // visit(work, median over the ranks outside of the set) for the own work of a set.
+  // visit(work, median over the ranks outside the set) for the own work of a set.
   template <typename Visit>
   void for_set(const std::vector<bool>& in_set, Visit&& visit) const {
     std::vector<size_t> outside_of_class(class_size_.size());
@@ -203,7 +203,7 @@ class Peers {
     }
   }
 
-  // visit(work, median over all other ranks) for all own work.
+  // visit(work, median over the other ranks of its class) for all own work.
   template <typename Visit>
   void for_each_alone(Visit&& visit) const {
     std::vector<int64_t> values;
@@ -238,11 +238,11 @@ class Peers {
   }
 
  private:
-  // Works that are the same: up to `end` in works_.
+  // Matching work items of one class; the group ends before works_[end].
   struct Group {
     size_t end = 0;
     uint32_t of_class = 0;
-    bool rare = false;  // most ranks of the class have nothing like it
+    bool rare = false;  // most ranks of the class lack it
   };
 
   bool is_rare(const std::vector<size_t>& all, size_t first, size_t end,
@@ -255,7 +255,8 @@ class Peers {
                        [&](size_t w) { return more[job_.rank_of_work(w)][job_.work(w).name]; });
   }
 
-  // Per rank and side, how much of its own rare work stands in place of what most others have.
+  // Per side and rank: the fraction of its rare work that replaces work which most other ranks
+  // have.
   void find_replaced() {
     const size_t ranks = classes_.size();
     std::array<std::vector<int64_t>, 2> rare_ns;
@@ -299,28 +300,28 @@ class Peers {
     return job_.ranks()[job_.rank_of_work(w)].names[job_.work(w).name].host;
   }
 
-  // What a piece of work would take on the rank's peers, where the middle of them takes median_ns.
+  // What a work item would take on the rank's peers. median_ns: their median.
   int64_t usual(const Group& group, size_t w, int64_t median_ns) const {
     if (!group.rare || median_ns > 0) return median_ns;
     const double part = replaced_[is_host(w) ? 1 : 0][job_.rank_of_work(w)];
     return static_cast<int64_t>(std::llround(part * static_cast<double>(job_.work(w).ns)));
   }
 
-  // No time on those of `ranks` that have no such work.
+  // Adds 0 ns for each of the `ranks` ranks without such work.
   static void pad(const Group& group, size_t ranks, std::vector<int64_t>& values) {
     if (group.rare && values.size() < ranks) values.resize(ranks, 0);
   }
 
   const Job& job_;
-  std::vector<uint32_t> classes_;  // per rank: which ranks do the same work
+  std::vector<uint32_t> classes_;  // per rank; equal for ranks that do the same work
   NameCounts name_counts_;
   std::vector<size_t> class_size_;
-  std::vector<size_t> works_;  // that other ranks have, too, or far too few: by what they are
+  std::vector<size_t> works_;  // found on several ranks, or rare; by group
   std::vector<Group> groups_;
-  std::array<std::vector<double>, 2> replaced_;  // of the device's rare work, of the host's
+  std::array<std::vector<double>, 2> replaced_;  // [0]: device, [1]: host
 };
 
-// "[0, 1, 2]" -> places of these ranks; empty where one is not told or not here.
+// "[0, 1, 2]" -> ascending indices of these ranks; empty if one is not in the job.
 RankSet ranks_told(const std::string& text, const std::map<int64_t, uint32_t>& place_of) {
   RankSet ranks;
   const char* at = text.data();
@@ -342,7 +343,8 @@ RankSet ranks_told(const std::string& text, const std::map<int64_t, uint32_t>& p
   return ranks;
 }
 
-// Sets of ranks with a name: nodes, as the numbers of devices tell, and process groups.
+// Named sets of ranks: nodes, inferred from device numbers, and process groups. Empty if a rank's
+// number is unknown or not unique.
 class NamedSets {
  public:
   explicit NamedSets(const Job& job) : ranks_(job.ranks().size()) {
@@ -366,8 +368,7 @@ class NamedSets {
   }
 
  private:
-  // Ranks count through the devices of one node, then of the next, where every rank's device says
-  // so.
+  // Nodes, if every rank's device is its rank modulo the devices per node.
   void add_nodes(const Job& job, int64_t devices) {
     std::map<int64_t, RankSet> nodes;
     for (uint32_t r = 0; r < job.ranks().size(); ++r) {
@@ -378,7 +379,7 @@ class NamedSets {
     for (auto& [node, ranks] : nodes) add(std::move(ranks), "node " + std::to_string(node));
   }
 
-  // A set of all ranks has no peers, and one rank needs no name.
+  // Skips the set of all ranks, which has no peers, and single ranks, which need no name.
   void add(RankSet ranks, std::string name) {
     if (ranks.size() < 2 || ranks.size() == ranks_) return;
     sets_.try_emplace(std::move(ranks), std::move(name));
@@ -461,7 +462,7 @@ class Explainer {
     return peers;
   }
 
-  // Per rank, less what its peers have, in the middle.
+  // Each rank's value minus the median of its peers, if that is positive.
   std::vector<int64_t> beyond_peers(const std::vector<int64_t>& values) const {
     std::vector<int64_t> beyond;
     for (uint32_t r = 0; r < values.size(); ++r) {
@@ -472,7 +473,7 @@ class Explainer {
     return beyond;
   }
 
-  // Transfers that other ranks than those here may hold up stay.
+  // Transfers with ranks outside the job keep their time: those ranks may delay them.
   void find_transfer_gain() {
     JobEdit edit;
     for (const JobMeeting& meeting : job_.meetings()) {
@@ -481,10 +482,10 @@ class Explainer {
     found_.transfer_gain_ns = found_.makespan_ns - job_.makespan_ns(edit);
   }
 
-  // Delays that strike now this rank, now that one: the hosts' pauses, and what most of all that
-  // goes beyond the medians is.
+  // No rank is late: counts the hosts' stalls and finds the name that holds most of the time beyond
+  // the medians.
   void explain_nobody() {
-    constexpr int64_t kLeastPart = 3;  // one in so many of all
+    constexpr int64_t kLeastPart = 3;  // 1/3 of all excess
     std::map<WorkName, BlamePart> parts;
     int64_t all_ns = 0;
     peers_.for_each_median([&](size_t w, int64_t median) {
@@ -518,7 +519,7 @@ class Explainer {
     for (const auto& [set, name] : named_.all()) gain_of(set);
   }
 
-  // ---- what in a set is long --------------------------------------------------------------------
+  // ---- why a set is late ------------------------------------------------------------------------
 
   void explain(const BlameSet& set) {
     std::map<WorkName, BlamePart> parts;
@@ -588,10 +589,10 @@ class Explainer {
     return reason;
   }
 
-  // Nothing where fewer than half of the excess lies in numbered iterations, or it is spread.
+  // None if less than half of the excess is in numbered iterations, or if it is spread over them.
   static std::optional<BlameSpan> when_of(std::map<int32_t, int64_t> by_iteration) {
     constexpr size_t kLeastIterations = 5;
-    constexpr size_t kFewOf = 5;  // one in so many at most
+    constexpr size_t kFewOf = 5;  // at most 1/5 of the iterations
     const int64_t outside_ns = by_iteration[-1];
     by_iteration.erase(-1);
     std::vector<std::pair<int32_t, int64_t>> steps;
@@ -614,7 +615,8 @@ class Explainer {
     return from_or_until(steps, all_ns);
   }
 
-  // All on one side of an iteration, at least a quarter of them on either.
+  // The iteration that has all excess on one side, with at least a quarter of the iterations on
+  // each.
   static std::optional<BlameSpan> from_or_until(
       const std::vector<std::pair<int32_t, int64_t>>& steps, int64_t all_ns) {
     const size_t n = steps.size();

@@ -5,8 +5,8 @@
 namespace assay {
 namespace {
 
-// Whether an edge from before the window keeps what it stands for: the device may work across the
-// begin, and a call may take time across it. Of all others only the time is kept.
+// True if an edge from before the window keeps its kind: device work and calls may span the
+// window's begin. Other edges become kStart with the same target time.
 bool keeps_kind(EdgeKind kind) { return kind == EdgeKind::kWork || kind == EdgeKind::kCall; }
 
 class Bounder {
@@ -64,7 +64,7 @@ class Bounder {
       const int64_t lag_ns =
           std::max<int64_t>(0, from_ns + graph_.lag_ns[e] - window_.start_ns);
       add(kNoPoint, lag_ns, keeps_kind(graph_.kind[e]) ? graph_.kind[e] : EdgeKind::kStart);
-      // The edge that binds still gives the recorded time.
+      // The binding edge must still give the recorded time.
       if (e == first) out_.residual_ns[p] = graph_.time_ns[p] - window_.start_ns - lag_ns;
     }
   }

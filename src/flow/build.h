@@ -1,6 +1,6 @@
 #pragma once
 
-// The steps of make_flow_run, in their order; each reads what those before it filled.
+// The steps of make_flow_run, in order; each reads what the earlier ones filled.
 
 #include <vector>
 
@@ -11,32 +11,31 @@ namespace assay {
 
 // run.calls, run.outer_call, run.threads (calls and processes).
 void find_calls(FlowRun& run);
-// run.works with their calls and stream predecessors, run.works_of_calls, run.devices, and what the
-// threads launch.
+// run.works with their calls and stream predecessors, run.works_of_calls, run.devices, and per
+// thread its launches and devices.
 void find_works(FlowRun& run);
-// The ends of all works, by time: what several steps look into.
+// The ends of all works, ascending.
 std::vector<Timed> ends_of_works(const FlowRun& run);
-// What calls do besides calling: kind, launches, blocks. Needs the works.
+// FlowCall::kind, launches, blocks. Needs the works.
 void classify_calls(FlowRun& run);
-// Per call: whether it waits for the device by what it does, whatever its name.
+// Per call: whether its times show that it waits for the device, whatever its name.
 std::vector<bool> waiting_calls(const FlowRun& run);
-// run.waits: work that waits for work of other streams, as recorded, else as inferred.
+// run.waits: dependencies on work of other streams, recorded or else inferred.
 void find_waits(FlowRun& run, const std::vector<Timed>& ends);
-// run.floors without returns and queue, and when each work was ready.
+// run.floors except returns and queue_depth, and FlowWork::ready_ns.
 void find_ready_times(FlowRun& run);
-// run.targets, own times of calls, run.floors.returns, and what made room in the launch queue.
+// run.targets, own times of calls, run.floors.returns, and FlowCall::slot_work.
 void find_targets(FlowRun& run, const std::vector<Timed>& ends);
-// run.threads' pieces, and the run's bounds. Needs what is unrecorded (trace/unrecorded.h).
+// HostThread::pieces, and the run's start and end. Needs run.unrecorded.
 void find_host_pieces(FlowRun& run);
-// A host without events in the span waits for the outside. Needs the pieces.
+// Marks host time without events in the span as waiting for external input. Needs the pieces.
 void mark_unasked(Interval span, FlowRun& run);
 // FlowCall::after_work. Needs the pieces.
 void find_host_waits(FlowRun& run, const std::vector<Timed>& ends);
-// The same of the calls behind what is unrecorded: they come after all that was before it.
+// FlowCall::after_work of the first calls after unrecorded time: they follow all earlier work.
 void find_calls_after_unrecorded(FlowRun& run, const std::vector<Timed>& ends);
 
-// Waits for the device that its synchronisation rows tell: (waiting call, kind, device, stream that
-// waits or -1, stream waited for or -1, call that recorded the event).
+// A wait recorded in a synchronization row of the device. -1 = no stream.
 struct RecordedWait {
   uint32_t call = kNoFlowRow;  // outermost call
   WaitKind kind = WaitKind::kUnknown;
@@ -47,16 +46,16 @@ struct RecordedWait {
 };
 std::vector<RecordedWait> recorded_waits(const FlowRun& run);
 
-// The works that calls launched to each stream, in the order of the calls.
+// Per stream, the works that calls launched to it, in the order of the calls.
 class LaunchOrder {
  public:
   explicit LaunchOrder(const FlowRun& run);
-  // Works launched to `stream` by calls that begin before `time_ns`: the last of them, or none.
+  // The last work launched to `stream` by a call that begins before `time_ns`; kNoFlowRow if none.
   uint32_t last_before(uint32_t stream, int64_t time_ns) const;
-  // The first one launched by a call that begins at `time_ns` or later.
+  // The first one launched by a call that begins at `time_ns` or later; kNoFlowRow if none.
   uint32_t first_from(uint32_t stream, int64_t time_ns) const;
   size_t streams() const { return first_.size() - 1; }
-  // The stream's works with the begin of their calls, in that order.
+  // One launch of a stream: begin of the call, and its work.
   struct Launch {
     int64_t call_ns;
     uint32_t work;
@@ -69,7 +68,8 @@ class LaunchOrder {
   std::vector<size_t> first_;
 };
 
-// The value below which `share` of the values lie; `otherwise` for fewer than eight. Reorders them.
+// The quantile of the values at `share` (0 to 1); `otherwise` for fewer than kFloorSamples values.
+// Reorders them.
 int64_t quantile_ns(std::vector<int64_t>& values, double share, int64_t otherwise);
 constexpr size_t kFloorSamples = 8;
 

@@ -1,5 +1,5 @@
-// Outermost calls, and what each of them does to the host: waits, allocates, sets something up
-// once.
+// Outermost calls, and the effect of each on the host: waiting, allocation, one-time
+// initialization.
 
 #include <algorithm>
 #include <string>
@@ -16,10 +16,11 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kColdNs = 1'000'000;      // a shorter first call is no start-up worth a name
-constexpr int64_t kColdFactor = 20;         // and it is that many times what later ones take
+constexpr int64_t kColdNs = 1'000'000;      // a shorter first call is not initialization
+constexpr int64_t kColdFactor = 20;         // least multiple of a later call
 constexpr int64_t kBulkCopyNs = 1'000'000;  // some megabytes
-constexpr int64_t kRoundedNs = 1'000;       // two calls in a row overlap by less in files in whole us
+// Overlap of consecutive calls due to rounding to whole us.
+constexpr int64_t kRoundedNs = 1'000;
 constexpr int64_t kBlockingNs = 20'000;     // a copy call that takes longer waited for its copy
 
 bool is_launch(ApiRole role) {
@@ -50,18 +51,18 @@ void add_call(const FlowRun& run, ApiCallId id, std::vector<FlowCall>& calls) {
   call.graph |= role == ApiRole::kGraphLaunch;
 }
 
-// A host that asks for the end of work again and again, and does nothing else, waits for it: calls
-// that follow each other so closely, so many of them for so long, are one that waits. Allocators
-// ask in a row too, for one event after the other, within an operator and for some microseconds.
+// A host that polls in a loop waits. At least kLeastPolls queries in close succession, over at
+// least kLeastPollNs, count as one waiting call. Allocators also poll several events in a row,
+// inside an operator and for microseconds: hence the longer limit there.
 constexpr int64_t kPollGapNs = 100'000;
 constexpr size_t kLeastPolls = 4;
 constexpr int64_t kLeastPollNs = 100'000;
 constexpr int64_t kLeastPollInOpNs = 1'000'000;
 
-// One that sleeps between two questions waits, too.
+// A loop that sleeps between two queries waits, too.
 constexpr int64_t kPollSleepNs = 10'000'000;
 
-// Whether a row of the table in which the thread lets time pass fills most of [from_ns, to_ns).
+// True if a row of the table in which the thread sleeps fills at least 80 % of [from_ns, to_ns).
 template <typename Table, typename Sleeps>
 bool sleeps_in(const Table& table, ThreadId thread, int64_t from_ns, int64_t to_ns, Sleeps sleeps) {
   const auto own = std::equal_range(table.thread.begin(), table.thread.end(), thread);
@@ -86,7 +87,7 @@ bool sleeps_between(const Trace& trace, ThreadId thread, int64_t from_ns, int64_
          });
 }
 
-// The end of the stretch of calls from `first` on that poll, or first + 1.
+// The end of the polling calls that start at `first`; first + 1 if they are not a wait.
 size_t end_of_polls(const FlowRun& run, size_t first) {
   const ApiCallTable& rows = run.trace->api_calls;
   const FlowCall& begin = run.calls[first];
@@ -132,7 +133,7 @@ void join_polls(FlowRun& run) {
   for (uint32_t& call : run.outer_call) call = place[call];
 }
 
-// Numbers of the processes that threads belong to, in order of appearance.
+// Numbers the threads' processes in order of appearance.
 void number_processes(FlowRun& run) {
   std::unordered_map<std::string, uint32_t> numbers;
   for (size_t t = 0; t < run.threads.size(); ++t) {
@@ -141,17 +142,17 @@ void number_processes(FlowRun& run) {
   }
 }
 
-// Made, or released, so often, it is no start of a program.
+// A resource created or released this often is not one-time initialization.
 constexpr uint32_t kMadeOften = 8;
 
 // Durations of the calls of one name in one process.
 struct NameTimes {
-  std::vector<int64_t> first_ns;  // the first of the name, and launches that bring a new kernel
+  std::vector<int64_t> first_ns;  // first calls of the name, and launches of a new kernel
   std::vector<int64_t> later_ns;
 
-  // What a call takes that is no first one. Where most launches bring a new kernel, a middle of all
-  // calls but the first is a first one's: then those that bring none tell it, and without any the
-  // quickest tenth. Half a cold call where one alone is known.
+  // Duration of a call that is not a first one: the lesser of the median of all calls but the first
+  // and that of later_ns. If every call brings a new kernel, the fastest tenth replaces the latter.
+  // kColdNs / 2 if only one call is known.
   int64_t usual_ns() {
     if (first_ns.size() + later_ns.size() < 2) return kColdNs / 2;
     std::vector<int64_t> all_ns(first_ns.begin() + 1, first_ns.end());
@@ -208,7 +209,7 @@ class CallKinds {
     }
   }
 
-  // Of operators by name: which of them launch, and which of them spend long in memory calls.
+  // Per operator name: which instances launch, and which spend long in memory calls.
   void count_in_operators() {
     for (const Timed& at : order_) {
       const FlowCall& call = run_.calls[at.row];
@@ -233,9 +234,9 @@ class CallKinds {
     return role == ApiRole::kAllocate || role == ApiRole::kFree;
   }
 
-  // Whether a memory call is part of what an operator does once: its first instance that launches
-  // made it, later ones launch without, and no work was under way that it could wait for. So make
-  // libraries of kernels their handles and workspaces.
+  // True if a memory call is an operator's one-time initialization: the first instance that
+  // launches made it, later ones launch without it, and no submitted work was running that it could
+  // wait for. Kernel libraries create handles and workspaces this way.
   bool made_by_first_operator(const FlowCall& call) {
     const OpId op = op_of(call);
     const uint32_t process = run_.threads[call.thread.index()].process;
@@ -246,7 +247,7 @@ class CallKinds {
     return in.of_memory.size() == 1 && in.first_launch == op && in.last_launch != op;
   }
 
-  // Until when what a process has handed over so far keeps its devices busy; calls come by begin.
+  // Updates until when submitted work keeps the process's devices busy. Calls must come by begin.
   void note_works(const FlowCall& call, uint32_t process) {
     if (process >= busy_until_ns_.size()) busy_until_ns_.resize(process + 1, INT64_MIN);
     for (uint32_t k = 0; k < call.work_count; ++k) {
@@ -255,9 +256,9 @@ class CallKinds {
     }
   }
 
-  // Of a blocking call that brings the first work of its process and device: until that begins it
-  // cannot wait for anything. A copy to the host may wait for work from before the recording,
-  // unless the recording shows how the process started.
+  // Initialization time of a blocking call with the first work of its process and device: until
+  // that work begins, there is nothing to wait for. A copy to the host may wait for work from
+  // before the recording, unless the recording shows the process start.
   int64_t start_up_ns(const FlowCall& call, uint32_t process) const {
     if (!call.blocks || call.polls || call.work_count == 0) return 0;
     const FlowWork& work = run_.works[run_.works_of_calls[call.first_work]];
@@ -282,7 +283,7 @@ class CallKinds {
     work.submit_ns = call.start_ns + call.cold_ns;
   }
 
-  // Code that was loaded inside a call, and graphs or streams that were made.
+  // Finds calls that load code, and counts creations of graphs and streams.
   void find_nested_roles() {
     loads_.assign(run_.calls.size(), false);
     for (size_t c = 0; c < run_.outer_call.size(); ++c) {
@@ -305,7 +306,7 @@ class CallKinds {
     times_.clear();
   }
 
-  // Whether this is the first call of its name, or the first launch of some kernel.
+  // True for the first call of its name and for the first launch of a kernel.
   bool is_first(const FlowCall& call) {
     bool first = seen_.try_emplace(key(call, name_of(call))).second;
     for (uint32_t k = 0; k < call.work_count; ++k) {
@@ -317,8 +318,8 @@ class CallKinds {
     return first;
   }
 
-  // A copy that ended before its call returned: the call waited for it. A short call may return
-  // behind it by chance, save where the bytes go to pageable memory: then no call returns before.
+  // A call whose copy ended before it returned waited for it. In a short call this may be chance,
+  // except for copies to pageable memory, which always block.
   void find_blocking(FlowCall& call, ApiRole role) const {
     call.blocks = is_blocking(role);
     int64_t last_ns = INT64_MIN;
@@ -333,8 +334,8 @@ class CallKinds {
     call.blocks |= must_wait && last_ns != INT64_MIN && last_ns <= call.end_ns;
   }
 
-  // Whether most of the call is its own copy, of megabytes in memory that is not pinned: bytes
-  // move, and the call cannot return before. A short one brings a value that the host waits for.
+  // True if the call mostly moves its own megabytes from or to unpinned memory: it cannot return
+  // before. A short copy brings a value that the host waits for.
   bool is_bulk_copy(const FlowCall& call) const {
     int64_t copies_ns = 0;
     for (uint32_t k = 0; k < call.work_count; ++k) {
@@ -347,7 +348,7 @@ class CallKinds {
     return copies_ns * 2 >= call.end_ns - call.start_ns && copies_ns >= kBulkCopyNs;
   }
 
-  // Bytes that the host itself stages: it works, and waits for nobody.
+  // True if the host stages all bytes of the call itself: it works and does not wait.
   bool stages(const FlowCall& call) const {
     for (uint32_t k = 0; k < call.work_count; ++k) {
       if (!run_.works[run_.works_of_calls[call.first_work + k]].host_stages) return false;
@@ -355,7 +356,7 @@ class CallKinds {
     return call.work_count > 0;
   }
 
-  // A program that releases code as often as it loads it does not load once.
+  // Counts unloads after the first work: a program that keeps unloading code also keeps loading it.
   void count_unloads() {
     for (size_t c = 0; c < trace_.api_calls.size(); ++c) {
       if (run_.links->role_of(trace_, ApiCallId(c)) != ApiRole::kLoad) continue;
@@ -372,8 +373,8 @@ class CallKinds {
     return found != unloads_.end() && found->second >= kMadeOften;
   }
 
-  // Streams and graphs are made at the start of a program; a program that goes on making them pays
-  // for it in its steady state.
+  // True if streams or graphs are created once. A program that keeps creating them pays in its
+  // steady state.
   bool made_once(const FlowCall& call) const {
     const auto found = made_.find(key(call, name_of(call)));
     return found == made_.end() || found->second < kMadeOften;
@@ -397,7 +398,7 @@ class CallKinds {
       call.kind = FlowCause::kCold;
       call.cold_by_first = true;
     } else if (role == ApiRole::kAllocate || role == ApiRole::kFree) {
-      call.kind = FlowCause::kAlloc;  // where it waits for the device first, too
+      call.kind = FlowCause::kAlloc;  // also if it first waits for the device
     } else if (call.blocks && !is_bulk_copy(call) &&
                (is_blocking(role) || waits_[row] || !stages(call))) {
       call.kind = FlowCause::kSync;
@@ -406,7 +407,7 @@ class CallKinds {
     note_works(call, process);
   }
 
-  // What the operators of one name and process do by calls.
+  // Calls within the operators of one name and process.
   struct OperatorCalls {
     OpId first_launch;
     OpId last_launch;
@@ -419,12 +420,12 @@ class CallKinds {
   std::vector<int64_t> first_work_ns_;  // per process
   std::vector<int64_t> first_of_device_ns_;
   std::vector<int64_t> busy_until_ns_;  // per process
-  std::vector<bool> starts_;            // per process: a call so far was its start
+  std::vector<bool> starts_;            // per process: an initialization call was seen
   std::vector<bool> loads_;             // per call
-  std::vector<bool> first_;             // per call: of its name, or with a kernel not seen before
+  std::vector<bool> first_;             // per call: is_first()
   std::vector<bool> waits_;             // per call
   std::unordered_map<uint64_t, uint32_t> made_;
-  std::unordered_map<uint32_t, uint32_t> unloads_;  // per process, behind its first work
+  std::unordered_map<uint32_t, uint32_t> unloads_;  // per process, after its first work
   std::unordered_map<uint64_t, uint32_t> memory_calls_;
   std::unordered_map<uint64_t, OperatorCalls> in_ops_;
   std::unordered_map<uint64_t, NameTimes> times_;
@@ -433,8 +434,7 @@ class CallKinds {
   std::unordered_map<uint64_t, char> seen_kernels_;
 };
 
-// Captures of streams into graphs, from the call that begins one to the thread's next that ends
-// one.
+// Stream captures, each from the call that begins it to the thread's next call that ends one.
 void find_captures(FlowRun& run) {
   const Trace& trace = *run.trace;
   std::vector<uint8_t> known(trace.strings.size(), 0);  // 1: neither, 2: begins, 3: ends

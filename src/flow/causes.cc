@@ -13,12 +13,13 @@
 namespace assay {
 namespace {
 
-// Works that something holds of, the first by some time on top; those that have begun drop out.
+// Works with a property that ends at a known time, ordered by a key. Works that have lost it are
+// dropped.
 class WorkHeap {
  public:
   void push(int64_t key_ns, uint32_t work) { heap_.push({key_ns, work}); }
-  // The top work that is still held at time_ns; kNoFlowRow when there is none. until(work) tells
-  // when it stops being held.
+  // The top work whose property still holds at time_ns; kNoFlowRow if there is none. until(work):
+  // when the property ends.
   template <typename Until>
   uint32_t top(int64_t time_ns, Until until) {
     while (!heap_.empty() && until(heap_.top().second) <= time_ns) heap_.pop();
@@ -30,12 +31,12 @@ class WorkHeap {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> heap_;
 };
 
-// Works by a time at which something begins to hold of them.
+// Works by the time at which a property begins.
 class Arrivals {
  public:
   void add(int64_t time_ns, uint32_t work) { rows_.push_back({time_ns, work}); }
   void sort() { sort_runs(rows_); }
-  // visit(work) for those due by time_ns, once each.
+  // visit(work) once for each that is due by time_ns.
   template <typename Visit>
   void take(int64_t time_ns, Visit visit) {
     while (next_ < rows_.size() && rows_[next_].time_ns <= time_ns) visit(rows_[next_++].row);
@@ -50,9 +51,8 @@ class Arrivals {
 // Walks through the gaps of one device or stream.
 class IdleSweep {
  public:
-  // works: of the lane, ascending. busy: when something works that may leave no room for the lane,
-  // or that it may wait for: the device of a stream, the other devices of a device's process; null
-  // where there is none.
+  // works: of one device or stream, ascending. busy: intervals of other activity that it may wait
+  // for: its device for a stream, the other devices of its process for a device. Null if none.
   IdleSweep(const FlowRun& run, std::vector<uint32_t> works, const std::vector<Interval>* busy)
       : run_(run), works_(std::move(works)), busy_(busy), cursor_(run.threads.size()) {
     for (const HostThread& thread : run.threads) host_known_ |= !thread.pieces.empty();
@@ -92,7 +92,7 @@ class IdleSweep {
     if (late_ns < work.start_ns) late_.add(late_ns, w);
   }
 
-  // Without what nobody recorded, which has no cause.
+  // Unrecorded time in the gap is marked kNothingAsked.
   void gap(Interval span, uint32_t next) {
     const std::vector<Interval> holes = clip(run_.unrecorded, span);
     for (const Interval& hole : holes) {
@@ -153,7 +153,7 @@ class IdleSweep {
       } else if (ready != kNoFlowRow) {
         add_work_slice({now_ns, until_ns}, FlowCause::kLatency, CauseEvidence::kRecorded, ready);
       } else if (held != kNoFlowRow) {
-        // Only what waits for other lanes: in a lane the first of what is handed over is ready.
+        // `held` waits for another stream or device: the first work submitted to this one is ready.
         wait_slice({now_ns, until_ns}, held);
       } else {
         until_ns = host_slices({now_ns, until_ns});
@@ -162,7 +162,7 @@ class IdleSweep {
     }
   }
 
-  // ---- what is handed over ----------------------------------------------------------------------
+  // ---- submitted work ---------------------------------------------------------------------------
 
   void add_work_slice(Interval span, FlowCause cause, CauseEvidence evidence, uint32_t w) {
     FlowSlice slice;
@@ -172,7 +172,7 @@ class IdleSweep {
     add(span, cause, evidence, slice);
   }
 
-  // Work that is late: while the device works on another stream there may be no room for it.
+  // Late work may lack space on the device while other streams keep it busy.
   void late_slice(Interval span, uint32_t w) {
     if (busy_ == nullptr) {
       return add_work_slice(span, FlowCause::kUnseen, CauseEvidence::kRecorded, w);
@@ -190,8 +190,7 @@ class IdleSweep {
     add_work_slice({now_ns, span.end_ns}, FlowCause::kUnseen, CauseEvidence::kRecorded, w);
   }
 
-  // Work that is handed over and waits for other work, which names the slice: the last to end of
-  // what it follows.
+  // Submitted work that waits for other work. The dependency that ends last names the slice.
   void wait_slice(Interval span, uint32_t w) {
     const FlowWork& work = run_.works[w];
     const bool event = work.ready_by == ReadyBy::kEvent;
@@ -210,7 +209,7 @@ class IdleSweep {
         slice);
   }
 
-  // ---- what is not ------------------------------------------------------------------------------
+  // ---- no submitted work ------------------------------------------------------------------------
 
   // The first work to arrive after time_ns.
   uint32_t next_submitted(int64_t time_ns) {
@@ -224,11 +223,11 @@ class IdleSweep {
     return run_.threads[run_.calls[run_.works[w].call].thread.index()];
   }
 
-  // Nothing is handed over from span.start_ns on: what the thread did that hands over the next
-  // work, until it does or the span ends. Returns when that is.
+  // No work is submitted at span.start_ns. Adds what the thread that submits the next work did,
+  // until it does or the span ends. Returns that time.
   int64_t host_slices(Interval span) {
     const uint32_t next = next_submitted(span.start_ns);
-    // Rows that no call launches still come: somebody moves pages or runs the device without calls.
+    // Activity without launch calls follows, e.g. page migrations.
     const bool goes_on = ends_with_ != kNoFlowRow && run_.works[ends_with_].helper;
     if (next == kNoFlowRow && !goes_on) {
       add(span, FlowCause::kNothingAsked, CauseEvidence::kRecorded);
@@ -238,7 +237,7 @@ class IdleSweep {
       span.end_ns = std::min(span.end_ns, arrival_ns(run_, run_.works[next]));
     }
     const HostThread& thread = thread_of(next != kNoFlowRow ? next : submits_.back().row);
-    // What is missing now the host should have handed over that long ago.
+    // A launch takes way_ns to arrive, so the host was late that long before.
     later_ns_ = run_.floors.way_ns;
     for_each_piece(run_, thread, {span.start_ns - later_ns_, span.end_ns - later_ns_}, cursor_,
                    [&](const PieceSpan& piece) { host_slice(thread, piece); });
@@ -246,8 +245,8 @@ class IdleSweep {
     return span.end_ns;
   }
 
-  // How much of a silence a colleague explains: all that it did, or only what it is sure to have
-  // done.
+  // Which time of a colleague may explain a thread's silence: all of its time, or only time in
+  // which it cannot be blocked.
   enum class Silence : uint8_t { kNone, kInFrame, kFull };
   static Silence silence_of(const HostThread& thread, const HostPiece* piece) {
     if (piece == nullptr || piece->source == RowSource::kNone) return Silence::kFull;
@@ -274,7 +273,7 @@ class IdleSweep {
     sort_tail();
   }
 
-  // Adds what a colleague did in the intervals; returns what it leaves.
+  // Adds the colleague's activity in the intervals; returns the rest.
   std::vector<Interval> explain(const HostThread& other, Silence silence,
                                 const std::vector<Interval>& spans) {
     std::vector<Interval> rest;
@@ -307,8 +306,7 @@ class IdleSweep {
     add(span, piece->cause, inferred ? CauseEvidence::kInferred : piece->evidence, slice);
   }
 
-  // The host waits for work of another device: that is what this device waits for. Returns until
-  // when.
+  // The host waits for work of another device: so does this device. Returns until when.
   int64_t wait_elsewhere(Interval span, uint32_t c) {
     if (busy_ == nullptr || !one_device_ || c == kNoFlowRow) return span.start_ns;
     const FlowCall& call = run_.calls[c];
@@ -331,11 +329,12 @@ class IdleSweep {
     return w != kNoFlowRow && run_.works[w].migration;
   }
 
-  // Nobody tells what the thread did. Before its process did anything at all, nobody asked.
+  // No event shows what the thread did. Before the first event of its process, no work was
+  // requested.
   void add_silence(Interval span, const HostPiece* piece, const HostThread& thread) {
     const bool silent = piece == nullptr || piece->cause == FlowCause::kHostGap;
     if (silent && moves_pages(ends_with_)) {
-      // Their mover is the host, which touches pages that lie on the device.
+      // The host moves them by touching pages that are on the device.
       return add_work_slice(span, FlowCause::kHostGap, CauseEvidence::kInferred, ends_with_);
     }
     if (piece != nullptr) return add(span, piece->cause, piece->evidence);
@@ -380,7 +379,7 @@ class IdleSweep {
     slices_.push_back(slice);
   }
 
-  // Pieces of several threads that explain one silence were added thread by thread.
+  // Pieces that explain one silence were added thread by thread.
   void sort_tail() {
     const auto before = [](const FlowSlice& a, const FlowSlice& b) {
       return a.span.start_ns < b.span.start_ns;
@@ -399,17 +398,17 @@ class IdleSweep {
   Arrivals ready_;
   Arrivals late_;
   Arrivals held_;
-  WorkHeap ready_now_;  // ready and not begun, the first to begin on top
-  WorkHeap late_now_;   // of these, later than usual, the longest ready on top
-  WorkHeap held_now_;   // handed over and waiting for other work
+  WorkHeap ready_now_;  // ready but not begun, earliest begin on top
+  WorkHeap late_now_;   // of these, later than usual; earliest ready on top
+  WorkHeap held_now_;   // submitted and waiting for other work
   std::vector<Timed> submits_;
   size_t next_submit_ = 0;
-  bool begun_ = false;  // some work has begun before the gap
+  bool begun_ = false;  // some work began before the gap
   OpenedBy opened_by_ = OpenedBy::kFirst;
   uint32_t gap_ = 0;
-  uint32_t ends_with_ = kNoFlowRow;  // the work behind the gap
-  int64_t later_ns_ = 0;             // what slices stand later than what the host did
-  size_t sorted_ = 0;                // slices before those that explain the silence at hand
+  uint32_t ends_with_ = kNoFlowRow;  // the work that ends the gap
+  int64_t later_ns_ = 0;             // delay from host activity to the slice
+  size_t sorted_ = 0;                // number of slices before those of the current silence
   std::vector<FlowSlice> slices_;
 };
 
@@ -421,7 +420,7 @@ std::vector<Interval> busy_of(const FlowRun& run, uint32_t device) {
   return merge_intervals(std::move(busy));
 }
 
-// visit(slice, its part of the window in ns) for the slices of the window.
+// visit(slice, its part of the window) for the slices in the window.
 template <typename Visit>
 void for_each_slice(const std::vector<FlowSlice>& slices, Interval window, Visit visit) {
   const auto first = std::partition_point(
@@ -447,7 +446,7 @@ void note_longest(const Trace& trace, const FlowSlice& slice, Interval part, Con
                         : trace.frames.name[slice.frame];
 }
 
-// What the works of a lane, ascending, leave idle, and what ran besides.
+// Timeline of a device or stream from its works, ascending. elsewhere: as IdleSweep's busy.
 DeviceFlow flow_of(const FlowRun& run, std::vector<uint32_t> works,
                    const std::vector<Interval>* elsewhere) {
   std::array<std::vector<Interval>, 3> busy;
@@ -468,7 +467,7 @@ DeviceFlow flow_of(const FlowRun& run, std::vector<uint32_t> works,
   return flow;
 }
 
-// Per device the process that launches most of its work; kNoFlowRow where none does.
+// Per device the process that launches most of its work; kNoFlowRow if none does.
 std::vector<uint32_t> processes_of_devices(const FlowRun& run) {
   std::vector<std::map<uint32_t, uint64_t>> works(run.devices.size());
   for (const FlowWork& work : run.works) {
@@ -484,7 +483,7 @@ std::vector<uint32_t> processes_of_devices(const FlowRun& run) {
   return processes;
 }
 
-// Per device, when the other devices of its process work.
+// Per device, the busy intervals of the other devices of its process, merged.
 std::vector<std::vector<Interval>> busy_elsewhere(const FlowRun& run) {
   std::vector<std::vector<Interval>> elsewhere(run.devices.size());
   if (run.devices.size() < 2) return elsewhere;
@@ -517,7 +516,7 @@ std::vector<DeviceFlow> device_flows(const FlowRun& run) {
 
 DeviceOverlap overlap_in(const std::vector<DeviceFlow>& devices, Interval window) {
   if (devices.size() < 2) return {};
-  std::vector<Timed> changes;  // row: 1 where a device begins to work, 0 where it ends
+  std::vector<Timed> changes;  // row: 1 = a device becomes busy, 0 = idle
   for (const DeviceFlow& device : devices) {
     for (const auto* busy : {&device.compute, &device.collective, &device.copy}) {
       for (const Interval& part : clip(*busy, window)) {

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// Which iterations one-off costs hold the devices up in for a fifth of their time or more.
+// Per iteration: whether initialization leaves the devices idle for a fifth of the time or more.
 std::vector<bool> cold_iterations(const FlowReport& report, const Windows& iterations) {
   std::vector<int64_t> cold_ns(iterations.windows.size(), 0);
   for (const DeviceFlow& device : report.devices) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// One-off costs that are none: compiling, loading code, captures that come in each iteration.
+// Recurring initialization: compilation, code loading or graph capture in iteration after
+// iteration.
 
 #include <cstdint>
 
@@ -9,9 +10,9 @@
 
 namespace assay {
 
-// Iterations that such costs hold the devices up in for a fifth of their time or more, where most
-// of the second half are so, and the last one: a start that takes its time ends before. Else 0;
-// also of fewer than four iterations.
+// Number of iterations in which initialization leaves the devices idle for a fifth of the time or
+// more. 0 unless the last iteration and most of the second half are affected, or affected
+// iterations come in at least three separate groups. 0 for fewer than four iterations.
 uint64_t cold_again(const FlowReport& report, const Windows& iterations);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// Names of the rows that idle time comes from.
+// Names of the events that cause idle time.
 
 #include <string>
 
@@ -9,10 +9,9 @@
 
 namespace assay {
 
-// The name of a contributor, of a kernel as described by its template; empty where no row names it.
+// The contributor's name; a kernel's is shortened by describe_kernel(). Empty if no event names it.
 std::string contributor_name(const Trace& trace, const Contributor& contributor);
-// The data loader around a stretch of time, as an operator, label or frame names it; empty where
-// there is none.
+// The name of the operator, label or frame of a data loader around the interval; empty if none.
 std::string loader_around(const Trace& trace, Interval span);
 
 }  // namespace assay

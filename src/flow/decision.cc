@@ -10,21 +10,22 @@ namespace assay {
 namespace {
 
 // Shares of the window unless noted.
-constexpr double kClear = 0.02;      // smaller gains do not decide: shares do
-constexpr double kStep = 0.1;        // largest gain of two that keep step, and least joint gain
-constexpr double kChain = 0.25;      // least gain of the second of two that alternate
-constexpr double kIdle = 0.3;        // least gain of the host to come before the device
-constexpr double kRival = 0.8;       // share of the first gain: the second is close
+constexpr double kClear = 0.02;      // below it, Shapley shares decide instead of gains
+constexpr double kStep = 0.1;        // most that each of two in lockstep gains, least that both do
+constexpr double kChain = 0.25;      // least gain of the second for kAlternate
+constexpr double kIdle = 0.3;        // least gain for the host to rank before the device
+constexpr double kRival = 0.8;       // share of the first gain from which the second is close
 constexpr double kSum = 0.1;         // tolerance on the sum of two gains
-constexpr double kHalf = 0.5;        // share of the host's gain for a narrow name
-constexpr double kMore = 2;          // least multiple of two that keep step
-constexpr double kFarMore = 3;       // least multiple to name both where one leads
-constexpr int64_t kUnseenTimes = 2;  // times the first gain for unexplained time to lead
+constexpr double kHalf = 0.5;        // share of the host's gain for a NarrowHost
+constexpr double kMore = 2;          // least joint gain as a multiple of the sum
+constexpr double kFarMore = 3;       // the same to name both although one leads
+constexpr int64_t kUnseenTimes = 2;  // multiple of the first gain for unexplained time to lead
 constexpr uint64_t kFewPieces = 2;
 constexpr uint64_t kRepeats = 3;
 constexpr int64_t kBriefNs = 1'000'000;
 
-// Number of labelled steps, else of runs of the kernels that hold the upper half of device time (the least of them).
+// Number of labelled steps. Without labels: the least number of runs among the most frequent
+// kernels that hold half of the device time.
 uint64_t repeats_of(const FlowRun& run, Interval window, const Windows* iterations) {
   const bool labelled =
       iterations != nullptr && (iterations->source == WindowSource::kProfilerStep ||
@@ -118,7 +119,7 @@ void rank(Decision& decision) {
   }
 }
 
-// The resource that saves most together with the first.
+// The group that saves most together with the first.
 GainGroup partner_of(const Decision& decision) {
   GainGroup partner = decision.second;
   for (const GainGroup group : decision.table.players) {
@@ -204,7 +205,7 @@ void decide(Decision& decision, bool has_work, bool has_calls) {
       decision.together_ns = decision.table.together_ns(decision.word, partner);
     }
   }
-  // If host and device alternate or are close, idle time of the device is the loss.
+  // If host and device alternate or are close, the host leads: the device's idle time is the loss.
   const auto second_ns = static_cast<double>(decision.table.of(decision.second).gain_ns);
   const bool near =
       second_ns >= kRival * static_cast<double>(decision.table.of(decision.word).gain_ns);

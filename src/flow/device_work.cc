@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-// Bound by memory, and a compiler fuses it with its neighbours.
+// Memory-bound kernels that a compiler fuses with their neighbors.
 bool fuses(KernelKind kind) {
   switch (kind) {
     case KernelKind::kElementwise:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Device work that could be cheaper, from names and times of kernels alone.
+// Device work that could be cheaper, from kernel names and times alone.
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace assay {
 
-// Chains: two or more consecutive kernels of one stream that are bound by memory. Element-wise kernels, copies, norms
-// and reductions are. A compiler can make one kernel of each chain.
+// Chains: two or more consecutive kernels of one stream that are bound by memory. Element-wise
+// kernels, copies, norms and reductions are. A compiler can make one kernel of each chain.
 struct KernelChains {
   uint64_t chains = 0;
   uint64_t kernels = 0;
@@ -25,13 +25,15 @@ struct KernelChains {
   uint64_t runs = 0;
 };
 
-// Types that the first device of a trace multiplies on matrix units, by published figures; nothing if it is not known.
+// Data types that the first device of a trace multiplies on matrix units, by published
+// specifications. known = false if the device is unknown.
 struct MatrixTypes {
   bool known = false;
   bool tf32 = false;  // FP32 inputs, rounded
   bool bf16 = false;  // at the rate of FP16
   bool fp8 = false;
-  double ridge = 0;      // FLOP per byte of memory at which 16-bit products are as fast as both allow, 0 if not known
+  // FLOP per byte of memory at which 16-bit products are as fast as both allow, 0 if not known
+  double ridge = 0;
   double over_fp32 = 0;  // peak of the fastest type of 16 or more bits / FP32 peak, 0 if not known
 };
 MatrixTypes matrix_types(const Trace& trace);
@@ -47,7 +49,8 @@ struct ProductWork {
   TypedWork half;  // FP16 and BF16, of products alone
 };
 
-// True if kernels of PyTorch's compiler take as long as PyTorch's own element-wise kernels, norms and reductions.
+// True if kernels of PyTorch's compiler take as long as PyTorch's own element-wise kernels, norms
+// and reductions.
 bool is_compiled(const Trace& trace, const KernelNames& kernels);
 
 // Only work that begins in `window` counts. Durations are summed over streams and devices.

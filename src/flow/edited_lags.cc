@@ -21,7 +21,7 @@ double left_in(const std::vector<double>& left, uint32_t row) {
   return left.empty() ? 1 : left[row];
 }
 
-// What is left of marked rows.
+// Lowers the fraction left of marked rows.
 void add_left(const Edit::Marks& marks, double marked, std::vector<double>& left) {
   if (marks.empty()) return;
   if (left.empty()) left.assign(marks.size(), 1);
@@ -63,7 +63,7 @@ void add_joined(const Edit& edit, std::vector<int64_t>& joined_ns) {
   }
 }
 
-// Of host time before a launch that is no more: what prepares it goes with it, a pause stays.
+// Host time left before a removed launch: its preparation goes, a stall stays.
 int64_t left_of_free(int64_t ns) { return ns >= kPauseNs ? ns : 0; }
 
 void add_strengths(const Edit& edit, EditStrengths& sum) {
@@ -77,14 +77,15 @@ void add_strengths(const Edit& edit, EditStrengths& sum) {
 
 bool is_segment(EdgeKind kind) { return kind == EdgeKind::kSegment || kind == EdgeKind::kHandOver; }
 
-// Other edges that an edit may change; of hand-overs those that are a call's own time.
+// Other edges that an edit may change. Of kLaunch edges only those that are a call's own time.
 bool is_edited(EdgeKind kind) {
   return kind == EdgeKind::kCall || kind == EdgeKind::kLaunch || kind == EdgeKind::kReturn ||
          kind == EdgeKind::kAwait || kind == EdgeKind::kQueue || kind == EdgeKind::kStaged ||
          kind == EdgeKind::kStream || kind == EdgeKind::kWork;
 }
 
-// A thread that waited for memory which work wrote before its end: part of the work's own time.
+// True for a thread that waited for memory written before the work's end: the wait is part of the
+// work's own time.
 bool waits_within(const FlowRun& run, const FlowGraph& graph, uint32_t point, uint32_t edge) {
   const uint32_t source = graph.source[edge];
   return source != kNoPoint && graph.point(source).kind == PointKind::kWorkBegin &&
@@ -254,8 +255,8 @@ bool LagEditor::marks(Edit::Marks StrongestEdits::* table, Edit::Marks Edit::* m
   return has(edits_->*table, c) || (more_ != nullptr && has(more_->*marks, c));
 }
 
-// Whether the edits at work may change an edge of this kind; segments: host_ tells. All of them:
-// for lags from nothing.
+// True if the current edits may change an edge of this kind. Segments: see host_. Ignores more_,
+// which edit() applies slot by slot.
 bool LagEditor::changes(EdgeKind kind) const {
   switch (kind) {
     case EdgeKind::kCall:
@@ -309,7 +310,7 @@ std::vector<uint32_t> LagEditor::touched(const StrongestEdits& edits, const Edit
   std::vector<uint32_t> touched;
   for (uint32_t slot = 0; slot < slots_.count(); ++slot) {
     const uint32_t edge = slots_.edge_of(slot);
-    // A pause within such a call is left by the edit alone, and may be gone with others.
+    // A shortened call keeps its stall under this edit alone, but may lose it with others.
     const bool is_short = slots_.is_entry(slot) && graph_.kind[edge] == EdgeKind::kCall &&
                           has(edits.short_calls, slots_.entry(slot).row);
     if (is_short || of.lag_ns[edge] != graph_.lag_ns[edge]) touched.push_back(slot);
@@ -354,12 +355,12 @@ void LagEditor::copy(std::span<const uint32_t> slots, const EditedLags& from,
   }
 }
 
-// The same of a stretch of `ns` that a thread spends with one thing.
+// The fraction left of an interval of `ns` with one activity.
 inline double LagEditor::left_of(FlowCause cause, int64_t ns) const {
   return cause == FlowCause::kHostGap && ns >= kPauseNs ? all_.silence : left_of(cause);
 }
 
-// The factor of the host's own work. A long stretch without any row keeps its length: the host may
+// The factor for the host's own work. A long interval without events keeps its length: the host may
 // sleep in it.
 inline double LagEditor::pace_of(FlowCause cause, int64_t ns) const {
   const bool rests = cause == FlowCause::kHostGap && ns >= kPauseNs;
@@ -402,7 +403,7 @@ int64_t LagEditor::edited(EdgeKind kind, const Entry& entry, int64_t lag_ns) con
   }
 }
 
-// A call that does not release memory does not wait before it, either.
+// An allocation call that costs nothing does not wait first, either.
 int64_t LagEditor::edited_return(const Entry& entry, int64_t lag_ns) const {
   const auto cause = static_cast<FlowCause>(entry.kind);
   if (marks(&StrongestEdits::unwaited, &Edit::unwaited, entry.row)) return kCutLag;
@@ -411,12 +412,12 @@ int64_t LagEditor::edited_return(const Entry& entry, int64_t lag_ns) const {
   return left == 0 ? kCutLag : scaled_ns(lag_ns, left * pace_of(cause, lag_ns));
 }
 
-// What a call does itself, until it hands its work over or until it returns.
+// Own time of a call, until it submits its work or returns.
 int64_t LagEditor::edited_own(const Entry& entry, int64_t lag_ns) const {
   const auto kind = static_cast<FlowCause>(entry.kind);
   if (all_.no_pauses && is_host_work(kind) && lag_ns >= kPauseNs) return 0;
-  // A start-up that comes with a call is not the call's, and nothing tells how much of it a faster
-  // core would take off.
+  // Initialization inside a call is not the call's own time, and how much a faster core would save
+  // is unknown.
   const bool with_it = kind == FlowCause::kCold && run_.calls[entry.row].cold_ns > 0;
   if (with_it) return left_of(kind) == 0 ? 0 : lag_ns;
   double left =
@@ -429,11 +430,11 @@ int64_t LagEditor::edited_own(const Entry& entry, int64_t lag_ns) const {
 
 int64_t LagEditor::edited_call(const Entry& entry, int64_t lag_ns) const {
   const uint32_t c = entry.row;
-  // One that need not wait starts up as before.
+  // A call without its wait still initializes.
   const bool starts_up = static_cast<FlowCause>(entry.kind) == FlowCause::kCold;
   if (!starts_up && marks(&StrongestEdits::unwaited, &Edit::unwaited, c)) return 0;
   const bool is_free = marks(&StrongestEdits::free_calls, &Edit::free_calls, c);
-  // What makes room in the launch queue, or is no launch at all, is not gone with the launches.
+  // Waiting for space in the launch queue goes away. A stall in the call may stay: see below.
   if (is_free && entry.makes_room) return 0;
   const int64_t edited_ns = edited_own(entry, lag_ns);
   if (edited_ns == 0) return 0;
@@ -464,7 +465,7 @@ void LagEditor::edit_segment(size_t segment, EditedLags& lags) {
   lags.lag_ns[graph_.segment_edge[segment]] = sum_ns;
 }
 
-// piece: nullptr where the thread recorded nothing.
+// piece: null if the thread recorded nothing.
 inline void LagEditor::add_saving(const HostPiece* piece, int64_t ns, bool is_free) {
   const FlowCause cause = piece == nullptr ? FlowCause::kHostGap : piece->cause;
   const double left = left_of_piece(piece, cause, ns);
@@ -497,8 +498,7 @@ inline double LagEditor::left_of_piece(const HostPiece* piece, FlowCause cause, 
   return left;
 }
 
-// What edits take off a segment, by cause of its parts, piece by piece; nothing of what lies before
-// from_ns.
+// Time that the edits remove from a segment, by cause, piece by piece. Time before from_ns is kept.
 void LagEditor::find_savings(size_t segment, bool is_free) {
   for (uint32_t part = graph_.first_part[segment]; part < graph_.first_part[segment + 1]; ++part) {
     saved_ns_[static_cast<size_t>(graph_.part_cause[part])] = 0;
@@ -532,8 +532,8 @@ void LagEditor::look_up_savings(size_t segment, bool is_free) {
   }
 }
 
-// Of pieces that may: whether a frame waits for another thread or for the outside, or the thread is
-// in a call of the operating system, which no faster core shortens.
+// For pieces of frames and system calls: true if the frame waits for another thread or for external
+// input, or if it is a system call. A faster core shortens neither.
 bool LagEditor::stands_still(const HostPiece& piece, int64_t ns) {
   if (piece.source == RowSource::kSystem) return true;
   if (ns < kPauseNs) return false;

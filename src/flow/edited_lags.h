@@ -1,6 +1,6 @@
 #pragma once
 
-// What edits make of a graph's lags.
+// Lags of a dependency graph after what-if edits.
 
 #include <array>
 #include <cstdint>
@@ -14,38 +14,38 @@
 
 namespace assay {
 
-// What edits leave of everything of a kind.
+// Fractions of time that edits leave, by kind of time. 1 = unchanged.
 struct EditStrengths {
-  std::array<double, kFlowCauses> cause = [] {  // of host pieces and calls
+  std::array<double, kFlowCauses> cause = [] {  // of host pieces and calls, by FlowCause
     std::array<double, kFlowCauses> all{};
     all.fill(1);
     return all;
   }();
   std::array<double, 4> work = {1, 1, 1, 1};  // of device work, by WorkKind
-  double silence = 1;                         // of long stretches of which nothing is recorded
-  double host = 1;                            // Edit::host; multiplies
+  double silence = 1;                         // of unattributed host time of kPauseNs or more
+  double host = 1;                            // product of Edit::host
   bool no_pauses = false;                     // as Edit
-  bool keeps_silence = false;                 // one of them does
+  bool keeps_silence = false;                 // Edit::keeps_silence of any edit
 };
 
-// Several edits as one: where they change the same thing, the stronger holds, whichever came first.
-// Tables are empty where no edit has an entry.
+// Several edits combined. If two change the same thing, the smaller fraction applies, whatever
+// their order. A table is empty if no edit has an entry.
 struct StrongestEdits {
   EditStrengths all;
-  std::vector<double> calls;        // what is left, per call
+  std::vector<double> calls;        // fraction left, per call
   std::vector<double> works;        // per work
-  std::vector<double> works_scale;  // per work: Edit::works_scale, multiplied
+  std::vector<double> works_scale;  // per work: product of Edit::works_scale
   std::vector<double> ops;          // per operator
   std::vector<double> frame_names;  // per StringId
   Edit::Marks unwaited;             // as Edit
   Edit::Marks free_calls;
   Edit::Marks short_calls;
-  std::vector<int64_t> joined_ns;  // per work: the most that lies between it and its stream's last
+  std::vector<int64_t> joined_ns;  // per work: longest gap to its stream predecessor
 };
 void add_edit(const Edit& edit, StrongestEdits& sum);
 StrongestEdits sum_of(std::span<const Edit* const> edits);
 
-// How the host's segments were edited: rounding differs between the two.
+// How the host's segments were edited. The two ways round differently.
 enum class HostEdits : uint8_t { kNone, kByParts, kByPieces };
 
 struct EditedLags {
@@ -55,40 +55,40 @@ struct EditedLags {
   friend bool operator==(const EditedLags&, const EditedLags&) = default;
 };
 
-// What edits may change of a graph. What happened until from_ns stays as it was. run and graph must
-// outlive it.
+// The edges of a graph that edits may change. Edges whose target is not after from_ns keep their
+// lag. run and graph must outlive it.
 //
-// Problem: 30 edits and their order are some 500 sets of edits, each of which changes few of a
-// graph's edges. Method: edges that an edit can change are listed once, by kind, as slots, with
-// what decides about them and with the piece of host time that a segment begins with; a set of
-// edits goes through the kinds that it changes, one more edit on top of a set through the slots
-// that it touches.
+// Problem: 30 edits and their order need some 500 combinations, each of which changes few edges.
+// Method: list once, by kind, the edges that an edit can change (slots), with the facts that decide
+// the change and, for a segment, the host piece it begins in. A combination visits the kinds that
+// it changes; one more edit on top visits only the slots that it touches.
 class EditSlots {
  public:
   EditSlots(const FlowRun& run, const FlowGraph& graph, int64_t from_ns);
 
   struct Entry {
     uint32_t edge = 0;
-    uint32_t row = 0;          // call or work
-    uint32_t op = kNoFlowRow;  // of a call that does not wait: in which it is
-    uint8_t kind = 0;          // FlowCause of the call or its return, WorkKind of the work
-    bool makes_room = false;   // a call in the launch queue
+    uint32_t row = 0;          // index of a call or work, by kind of edge
+    uint32_t op = kNoFlowRow;  // innermost operator around a call that does not wait
+    uint8_t kind = 0;          // FlowCause of a call or its return; WorkKind of work
+    bool makes_room = false;   // a call that waited for space in the launch queue
   };
-  static constexpr uint32_t kToLookUp = UINT32_MAX;         // which pieces a segment goes through
-  static constexpr uint32_t kReachesBack = UINT32_MAX - 1;  // the same, and begins before from_ns
+  static constexpr uint32_t kToLookUp = UINT32_MAX;         // the pieces must be looked up
+  // The same, and the segment begins before from_ns.
+  static constexpr uint32_t kReachesBack = UINT32_MAX - 1;
   struct Segment {
-    int64_t start_ns = 0;  // of a thread of which all of the segment is known
+    int64_t start_ns = 0;  // set only if all of the segment is on one known thread
     int64_t end_ns = 0;
-    uint32_t call = kNoFlowRow;  // that it leads to; kNoFlowRow = stays as it was
-    uint32_t piece = kToLookUp;  // the one that holds start_ns
+    uint32_t call = kNoFlowRow;  // the call at its end; kNoFlowRow = keeps its lag
+    uint32_t piece = kToLookUp;  // the piece that contains start_ns
   };
 
   const FlowRun& run() const { return run_; }
   const FlowGraph& graph() const { return graph_; }
   int64_t from_ns() const { return from_ns_; }
   uint32_t count() const { return static_cast<uint32_t>(entries_.size() + segments_.size()); }
-  // Slots below the number of entries are entries, by kind and then by point; the others are the
-  // graph's segments.
+  // Slots below the number of entries are entries, by kind and then by point. The rest are the
+  // graph's segments, in its order.
   bool is_entry(uint32_t slot) const { return slot < entries_.size(); }
   const Entry& entry(uint32_t slot) const { return entries_[slot]; }
   size_t segment_of(uint32_t slot) const { return slot - entries_.size(); }
@@ -111,30 +111,29 @@ class EditSlots {
   const int64_t from_ns_;
   std::vector<Entry> entries_;
   std::array<uint32_t, kEdgeKinds + 1> first_entry_{};  // per kind
-  std::vector<Segment> segments_;                       // as the graph's
+  std::vector<Segment> segments_;                       // in the graph's order
 };
 
-// Lags of one graph under one set of edits after the other. slots must outlive it; each thread has
-// an editor of its own.
+// Computes lags of one graph under different sets of edits. slots must outlive it. Not thread-safe:
+// use one editor per thread.
 class LagEditor {
  public:
   explicit LagEditor(const EditSlots& slots);
   EditedLags lags(const StrongestEdits& edits);
-  // The same, into the room of those before.
+  // The same, into an existing object.
   void lags(const StrongestEdits& edits, EditedLags& lags);
-  // Slots that edits change, alone or on top of others, ascending. of: lags() of them.
+  // Slots that the edits change, alone or on top of others, ascending. of: lags(edits).
   std::vector<uint32_t> touched(const StrongestEdits& edits, const EditedLags& of) const;
-  // Whether one more edit may be laid over lags slot by slot: see edit().
+  // True if edit() can apply `more` on top of these lags.
   bool fits(const StrongestEdits& edits, const Edit& more, const EditedLags& lags);
-  // Lays one more edit over lags of some, at slots that it touches. Returns whether anything
-  // changed.
+  // Applies one more edit to the lags of `edits`, at the slots that it touches. Returns true if a
+  // lag changed.
   bool edit(const StrongestEdits& edits, const Edit& more, std::span<const uint32_t> slots,
             EditedLags& lags);
-  // What edits make of a lag of a slot that is no segment: of the last edits it was told to begin
-  // with.
+  // begin() sets the edits; edited() then returns the edited lag of a slot that is an entry.
   void begin(const StrongestEdits& edits) { begin(edits, nullptr); }
   int64_t edited(uint32_t slot, int64_t lag_ns) const;
-  // Slots of `from` into `to`, which are equal elsewhere.
+  // Copies the lags of these slots. The two must be equal elsewhere.
   void copy(std::span<const uint32_t> slots, const EditedLags& from, EditedLags& to) const;
 
   const EditSlots& slots() const { return slots_; }
@@ -149,7 +148,7 @@ class LagEditor {
   int64_t edited_return(const Entry& entry, int64_t lag_ns) const;
   int64_t edited_own(const Entry& entry, int64_t lag_ns) const;
   int64_t edited_call(const Entry& entry, int64_t lag_ns) const;
-  // What the edits at work say of a row.
+  // The fraction left of a row under the current edits.
   double left_of_row(std::vector<double> StrongestEdits::* table, Edit::Marks Edit::* marks,
                      uint32_t row) const;
   double left_of_work(uint32_t w) const;
@@ -172,18 +171,18 @@ class LagEditor {
   const FlowGraph& graph_;
   PieceCursor cursor_;
   HostNames names_;
-  std::array<int64_t, kFlowCauses> saved_ns_{};  // of the segment at work
-  // At work: edits, and one more on top of them, where there is one.
+  std::array<int64_t, kFlowCauses> saved_ns_{};  // of the current segment
+  // The current edits, and optionally one more on top.
   const StrongestEdits* edits_ = nullptr;
   const Edit* more_ = nullptr;
   EditStrengths all_;                  // of both
   HostEdits host_ = HostEdits::kNone;  // what both do
-  bool has_rows_ = false;              // of pieces by operator or frame
+  bool has_rows_ = false;              // some edit selects operators or frames
   bool changes_host_ =
-      false;  // what a thread did before a call, other than for calls that are free
+      false;  // host time before calls, other than for free_calls
 };
 
-// Of edits on one graph.
+// Convenience: the lags of one graph under these edits.
 EditedLags edited_lags(const FlowRun& run, const FlowGraph& graph,
                        std::span<const Edit* const> edits, int64_t from_ns = INT64_MIN);
 

@@ -20,7 +20,7 @@
 namespace assay {
 namespace {
 
-// How an edit is written.
+// Syntax of an edit.
 struct EditForm {
   EditKind kind;
   std::string_view word;
@@ -70,8 +70,8 @@ std::vector<std::string> split_chain(std::string_view text) {
   }
 }
 
-// Takes a factor off the end of a text: what stands behind its last '=', where that is a number.
-// Names hold '=' too.
+// Removes a factor from the end of a text: the number after the last '='. Names may contain '=',
+// too.
 bool take_factor(std::string_view& text, double& factor) {
   const size_t equals = text.rfind('=');
   if (equals == std::string_view::npos) return false;
@@ -90,8 +90,8 @@ std::string check_factor(const EditRequest& request) {
   return fine ? "" : "what is left of the time must be at least 0 and below 1";
 }
 
-// Allocation is the driver's and the system's work, and waits for the device; who loads data may
-// wait for other processes.
+// Causes that a faster CPU shortens. Allocation is left out because the driver and the system do it
+// and it waits for the device; data loading because it may wait for other processes.
 constexpr std::array kCpuCauses = {FlowCause::kCall, FlowCause::kDispatch, FlowCause::kPython,
                                    FlowCause::kHostGap, FlowCause::kCold};
 
@@ -163,8 +163,7 @@ std::string_view edit_refusal_word(EditRefusal refusal) {
   return kWords[static_cast<size_t>(refusal)];
 }
 
-// ---- what an edit changes
-// -------------------------------------------------------------------------
+// ---- what an edit changes -----------------------------------------------------------------------
 
 EditMaker::EditMaker(const FlowRun& run, const Windows& iterations, RoofSources sources)
     : run_(run), iterations_(iterations), sources_(std::move(sources)) {
@@ -246,7 +245,7 @@ Edit EditMaker::make(const EditRequest& request) const {
   return edit;
 }
 
-// Copies, and the time of calls in which the host moves the bytes itself.
+// Copies, and calls in which the host moves the bytes itself.
 void EditMaker::make_copies(Edit& edit) const {
   for (const WorkKind kind : {WorkKind::kCopy, WorkKind::kFill}) {
     edit.work[static_cast<size_t>(kind)] = 0;
@@ -288,7 +287,7 @@ void EditMaker::make_pauses(Edit& edit) const {
   }
 }
 
-// Whether the host may look at what a waiting call brings.
+// True if the waiting call may bring a value that the host reads.
 bool EditMaker::brings_value(uint32_t c) const {
   const Trace& trace = *run_.trace;
   const FlowCall& call = run_.calls[c];
@@ -306,8 +305,7 @@ bool EditMaker::brings_value(uint32_t c) const {
   return false;
 }
 
-// Whether the wait is made once more before the thread launches again: releases of memory wait for
-// the device by themselves.
+// True if a release of memory, which waits by itself, repeats the wait before the next launch.
 bool EditMaker::waits_again(uint32_t c) const {
   const Trace& trace = *run_.trace;
   const ThreadId thread = run_.calls[c].thread;
@@ -439,8 +437,8 @@ void EditMaker::make_fuse(Edit& edit) const {
   }
 }
 
-// Never above what was recorded, and none of the time between kernels: what lies above a roof is
-// what the kernels could give at most.
+// Durations never grow, and gaps between kernels stay: the gain is an upper bound on faster
+// kernels.
 void EditMaker::make_roof(Edit& edit) const {
   RoofShares shares = roof_shares(run_, edit.request.pattern, sources_);
   edit.affected = shares.works;
@@ -452,7 +450,7 @@ void EditMaker::make_roof(Edit& edit) const {
   }
 }
 
-// The products keep their time; what lies between them takes none.
+// The products keep their time; the kernels between them take none.
 void EditMaker::make_attention(Edit& edit) const {
   if (!run_.has_ops) {
     edit.refusal = EditRefusal::kNoOperators;
@@ -482,12 +480,11 @@ void EditMaker::make_attention(Edit& edit) const {
   }
 }
 
-// ---- graphs and chains
-// ----------------------------------------------------------------------------
+// ---- graphs and chains --------------------------------------------------------------------------
 
 namespace {
 
-// Calls of threads that launch, in order of time, iteration by iteration.
+// Per iteration, the calls of threads that launch, in time order.
 std::vector<std::vector<uint32_t>> calls_of_iterations(const FlowRun& run,
                                                        const Windows& iterations) {
   std::vector<std::vector<uint32_t>> calls(iterations.windows.size());
@@ -518,8 +515,8 @@ bool launches_kernel(const FlowRun& run, const FlowCall& call) {
   return false;
 }
 
-// The stretch between two calls that break a graph which launches most, from its first call to its
-// last launch.
+// The calls with most launches between two that break a graph, from the first call to the last
+// launch.
 std::vector<uint32_t> longest_stretch(const FlowRun& run, const std::vector<uint32_t>& calls) {
   size_t best_begin = 0;
   size_t best_end = 0;
@@ -568,7 +565,7 @@ bool mostly_in_graphs(const FlowRun& run) {
   return graph_ns * 2 >= all_ns && graph_ns > 0;
 }
 
-// Which works the names of a chain fit; each text is asked for once per name.
+// Matches works against the names of a chain; each text is matched once per name.
 class ChainNames {
  public:
   ChainNames(const FlowRun& run, const std::vector<std::string>& chain)
@@ -591,13 +588,14 @@ class ChainNames {
 
   const FlowRun& run_;
   const std::vector<std::string>& chain_;
-  std::vector<std::vector<uint8_t>> known_;  // per name of the chain and text; 1: no, 2: yes
+  // Per chain name and StringId; 0: unknown, 1: no, 2: yes.
+  std::vector<std::vector<uint8_t>> known_;
 };
 
 }  // namespace
 
 GraphSpans find_graph_spans(const FlowRun& run, const Windows& iterations) {
-  constexpr double kLeastAlike = 0.8;  // of the iterations run the kernels of the last one
+  constexpr double kLeastAlike = 0.8;  // share of iterations with the last one's kernels
   GraphSpans spans;
   if (mostly_in_graphs(run)) return {{}, EditRefusal::kInGraphs};
   if (iterations.source == WindowSource::kWholeTrace || iterations.windows.size() < 2) {

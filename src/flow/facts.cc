@@ -22,8 +22,8 @@ namespace {
 
 constexpr size_t kMostSpans = 8;
 
-// Bytes per second of the copies of one name; 0 where bytes are not recorded, or where the copies are so small that
-// latency takes most of their time.
+// Bytes per second of the copies of one name. 0 if bytes are not recorded, or if the copies are so
+// small that latency dominates.
 double copy_rate(const Trace& trace, StringId name) {
   constexpr int64_t kLeastBytes = int64_t{256} * 1024;  // on average
   int64_t bytes = 0;
@@ -51,7 +51,7 @@ std::string described(const Trace& trace, const NamedWork* work) {
   return work == nullptr ? "" : describe_kernel(trace.text(work->name));
 }
 
-// Whether the program loads data as it runs: else its copies are weights or states.
+// True if the program loads data as it runs. Otherwise its copies are weights or state.
 bool has_loader(const Trace& trace) {
   const auto loads = [&trace](StringId name) {
     return classify_host_name(trace.text(name)).input;
@@ -101,7 +101,7 @@ const Contributor* largest_of(const FlowReport& report, FlowCause cause) {
   return nullptr;
 }
 
-// When memory was given back: a caching allocator does so where nothing is left.
+// How often memory is freed. A caching allocator frees when an allocation fails.
 AllocationFacts::Releases releases_of(const Trace& trace, Interval window) {
   int64_t first_ns = INT64_MAX;
   int64_t last_ns = INT64_MIN;
@@ -118,7 +118,8 @@ AllocationFacts::Releases releases_of(const Trace& trace, Interval window) {
              : AllocationFacts::Releases::kOften;
 }
 
-// The time of `window` in which the GPU handles page faults of managed memory. Groups of faults overlap.
+// The time of `window` in which the GPU handles page faults of managed memory. Groups of faults
+// overlap.
 int64_t gpu_fault_ns_in(const Trace& trace, Interval window) {
   std::vector<Interval> faults;
   const auto& rows = trace.other_events;
@@ -129,18 +130,18 @@ int64_t gpu_fault_ns_in(const Trace& trace, Interval window) {
   return length_ns(clip(merge_intervals(std::move(faults)), window));
 }
 
-// True if most calls that free memory lie between two calls that allocate it, with no other call between. The first
-// allocation failed: the caching allocator frees its blocks and tries again.
+// True if most calls that free memory lie between two calls that allocate it, with no other call
+// between. The first allocation failed: the caching allocator frees its blocks and tries again.
 bool retries_allocation(const Trace& trace, Interval window) {
   struct Thread {
-    bool took = false;       // the last call but those that release took memory
-    uint64_t released = 0;  // since then
+    bool took = false;       // the last call other than frees was an allocation
+    uint64_t released = 0;  // frees since then
   };
   std::map<uint32_t, Thread> threads;
   uint64_t releases = 0;
   uint64_t between = 0;
   const ApiCallTable& calls = trace.api_calls;
-  for (size_t c = 0; c < calls.size(); ++c) {  // those of a thread by start
+  for (size_t c = 0; c < calls.size(); ++c) {  // per thread by start
     if (calls.start_ns[c] < window.start_ns || calls.start_ns[c] >= window.end_ns) continue;
     const std::string_view name = trace.text(calls.name[c]);
     Thread& thread = threads[calls.thread[c].value];
@@ -157,8 +158,8 @@ bool retries_allocation(const Trace& trace, Interval window) {
   return releases > 0 && between * 2 > releases;
 }
 
-// No operator is around most of the calls that take memory: PyTorch's allocator takes it inside of one, that of an
-// extension or of another library does not.
+// True if most allocation calls are outside operators. PyTorch's allocator runs inside an operator;
+// those of extensions and other libraries do not.
 bool allocates_outside(const Trace& trace, Interval window) {
   std::map<uint32_t, std::vector<Interval>> ops;  // by thread
   for (size_t i = 0; i < trace.ops.size(); ++i) {
@@ -173,7 +174,7 @@ bool allocates_outside(const Trace& trace, Interval window) {
     if (start_ns < window.start_ns || start_ns >= window.end_ns) continue;
     if (trace.text(trace.api_calls.name[c]).find("Malloc") == std::string_view::npos) continue;
     const std::vector<Interval>& spans = ops[trace.api_calls.thread[c].value];
-    if (spans.empty()) continue;  // nothing shows what is around them
+    if (spans.empty()) continue;  // no operators recorded on this thread
     ++calls;
     outside += length_ns(clip(spans, {start_ns, start_ns + 1})) == 0;
   }
@@ -212,7 +213,7 @@ InputFacts input_facts(const FlowAnswer& answer) {
   facts.longest_ns = input->longest_ns;
   facts.waits = input->pauses;
   facts.waits_ns = input->pause_ns;
-  // One wait is nearly all of the waiting for data, and not little of the run.
+  // One wait is nearly all of the input time and a tenth of the window.
   facts.one_wait = input->longest_ns * 10 >= answer.report.total[FlowCause::kInput] * 9 &&
                    input->longest_ns * 10 >= answer.report.window_ns();
   const TriedLever* tried = find_tried(answer, {EditKind::kInput});
@@ -220,7 +221,7 @@ InputFacts input_facts(const FlowAnswer& answer) {
   return facts;
 }
 
-// The program is compiled as a whole already: it submits one executable in each iteration.
+// True if the program submits about one compiled executable per iteration.
 bool one_executable_a_step(const Trace& trace, size_t iterations) {
   size_t runs = 0;
   const auto count = [&](const auto& table) {
@@ -265,7 +266,7 @@ StallFacts stall_facts(const FlowAnswer& answer) {
   facts.system = pauses.stalls;
   facts.in_one = pauses_in_one(pauses);
   if (pauses.who) facts.name = pause_name(answer);
-  // A headline on stalls that no row explains counts no others.
+  // If stalls without an event lead, count only those.
   const bool of_who = facts.in_one || (pauses.who && facts.name.empty() && !facts.system);
   facts.ns = of_who ? pauses.who->pause_ns : pauses.ns;
   facts.spread = of_who ? pauses.of_who : pauses.all;
@@ -472,7 +473,8 @@ void RunFacts::fill_initialization(const FlowAnswer& answer) {
     }
     if (init_parts.size() < 3 && part.ns * 100 >= init_ns) init_parts.push_back(part);
   }
-  // Most of it comes when much of the device's activity is over: a new shape, a first use, another compilation.
+  // Most initialization comes after much of the device's activity: a new shape, a first use, a
+  // recompilation.
   const Interval longest = verdict.leading.front().longest;
   const auto& starts_ns = answer.trace.activities.start_ns;
   const auto before = static_cast<uint64_t>(
@@ -505,7 +507,7 @@ void RunFacts::fill_queued(const FlowAnswer& answer) {
       ++late;
     }
   }
-  // Activity that was submitted before the recording began does not keep the device until its end.
+  // Activity submitted before the recording does not occupy the device until its end.
   queued_to_the_end = late >= kMany && late_ns * 4 > sum_ns;
   if (const Contributor* longest = largest_of(report, FlowCause::kUnseen)) {
     longest_queued = {contributor_name(answer.trace, *longest), longest->longest_ns};

@@ -1,7 +1,8 @@
 #pragma once
 
-// The named facts of one run that decide what its first screen says. An analysis fills them; rules (findings/rules) read
-// them; nothing here is text for a reader. Times in ns; shares of 1; names as recorded; empty names are not known.
+// Named values of one run that decide what its first screen says. An analysis fills them; rules
+// (findings/rules) read them; nothing here is text for a reader. Times in ns; shares from 0 to 1;
+// names as recorded; an empty name is unknown.
 
 #include <array>
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace assay {
 // How reading and windowing of the trace limit what can be said.
 struct ReadingEvidence {
   bool data_lost = false;
-  uint64_t iterations = 1;       // complete ones, of the part in question
+  uint64_t iterations = 1;       // complete ones in the analyzed part
   bool by_kernel_names = false;  // iterations were found by kernel names alone
 };
 
@@ -30,13 +31,13 @@ struct TimeByName {
   int64_t ns = 0;
 };
 
-// Host stalls where they lead (LeadingPauses).
+// Host stalls, if they lead (LeadingPauses).
 struct StallFacts {
   enum class Source : uint8_t { kNone, kCall, kOperator, kFunction, kRange, kSystemCall, kPageFaults, kProfiler };
   int64_t ns = 0;      // of the named stalls, 0 if stalls do not lead
   DurationSpread spread;
-  bool system = false;  // the machine's: they come wherever the host is
-  bool in_one = false;  // one name, or silence, holds nearly all of them
+  bool system = false;  // they occur wherever the host is: the system causes them
+  bool in_one = false;  // one name, or unattributed time, holds nearly all of them
   bool waits = false;   // the host waits in them
   bool rare = false;
   bool each_iteration = false;
@@ -44,18 +45,19 @@ struct StallFacts {
   Source source = Source::kNone;
   std::string name;
   std::string within_op;    // operator around a system call
-  std::string holder;       // what another thread does meanwhile, where the host waits for it
-  std::string other_thread;  // what another thread runs during stalls of one Python function, or of none
+  std::string holder;       // what another thread does meanwhile, if the host waits for it
+  // what another thread runs during stalls of one Python function, or of none
+  std::string other_thread;
   Interval longest;
 };
 
 struct CopyFacts {
   enum class Direction : uint8_t { kNone, kToDevice, kToHost, kOnDevice, kBetweenDevices, kFill };
-  std::string name;  // of the copies that take longest, or of the fills where there are none
-  double bytes_per_s = 0;  // 0: not known, or too small to tell
+  std::string name;  // of the longest copies, or of fills if there are no copies
+  double bytes_per_s = 0;  // 0: unknown, or the copies are too small
   Direction direction = Direction::kNone;
   bool pinned = false;
-  bool fills = false;          // fills take time, too
+  bool fills = false;          // the window has fills
   bool program_loads = false;  // the program loads data as it runs
 };
 
@@ -66,21 +68,21 @@ struct AllocationFacts {
   bool trims_pool = false;
   bool outside_framework = false;
   Releases releases = Releases::kNone;
-  bool retries = false;  // memory is given back between two tries to take it
+  bool retries = false;  // memory is freed between two allocation attempts
   bool few_iterations = false;
 };
 
 struct InputFacts {
-  std::string loader;         // the loader around the longest wait
-  std::string leading_loader;  // the loader around the leading contributor
+  std::string loader;         // data loader around the longest wait
+  std::string leading_loader;  // data loader around the leading contributor
   int64_t longest_ns = 0;
   uint64_t waits = 0;
   int64_t waits_ns = 0;
   bool one_wait = false;        // one wait is nearly all of it
-  bool few_iterations = false;  // the waits lie in few iterations
+  bool few_iterations = false;  // few iterations hold most of the gain
 };
 
-// Requests of a serving engine by their log.
+// Requests of a serving engine, from their log.
 struct RequestFacts {
   bool asked = false;
   RequestsRefusal refusal = RequestsRefusal::kNone;
@@ -89,7 +91,7 @@ struct RequestFacts {
   RequestLatency queue;
   RequestLatency ttft;
   RequestLatency e2e;
-  // The slowest by TTFT and by E2E, and the part that made them slow.
+  // The slowest request by TTFT or E2E, and the part that made it slow.
   struct Tail {
     std::optional<RequestPart> part;
     int64_t part_ns = 0;
@@ -106,7 +108,7 @@ struct RequestFacts {
 struct GainFact {
   EditKind kind{};
   int64_t gain_ns = 0;
-  std::string edit;        // as `assay whatif --edit` takes it
+  std::string edit;        // as for `assay whatif --edit`
   bool predicted = false;  // else an upper bound
   bool few_iterations = false;
 };
@@ -117,10 +119,10 @@ class RunFacts {
 
   // Bottleneck and time.
   BoundBy bottleneck = BoundBy::kNoGpu;
-  Stretches stretches;  // of the recording; `window` is the judged one, where there is one
+  Stretches stretches;  // of the recording; `window` is the analyzed one, if any
   Interval window;
   int64_t window_ns = 0;  // wall time
-  int64_t total_ns = 0;   // summed over the devices; shares are of it
+  int64_t total_ns = 0;   // window time summed over devices; the base of shares
   int64_t devices = 0;
   FlowTotals total;
   FlowEvidence evidence;
@@ -136,10 +138,11 @@ class RunFacts {
   TooLittle too_little = TooLittle::kEnough;
   bool gpu_busy_enough = false;
   bool devices_alternate = false;
-  double busy_devices = 0;  // at a time, while any is busy
+  double busy_devices = 0;  // mean number of busy devices while any is busy
   double linked_share = 0;
   std::array<double, 3> evidence_shares{};  // recorded, inferred, absent; of the leading cause
-  std::vector<Interval> spans;              // of the leading contributors, from the window's start
+  // Longest of each leading contributor, relative to the window.
+  std::vector<Interval> spans;
 
   // Program and recording.
   Program program;
@@ -154,7 +157,7 @@ class RunFacts {
   uint64_t unread_rows = 0;
   bool mostly_unread = false;    // more unknown rows than operators, and no API call
   std::string unread_categories;  // for a sentence
-  // The recording counted events within ranges: each range ran alone, some of them several times.
+  // The recording has counter ranges: each range ran alone, some several times.
   bool counter_ranges = false;
   int64_t profiler_span_ns = 0;
   uint64_t processes_in_file = 0;  // 0: one, or not counted
@@ -164,7 +167,7 @@ class RunFacts {
 
   // Kernels, copies, collectives.
   KernelKind kernel_kind = KernelKind::kOther;
-  std::string kind_name;  // empty where the kind is not known
+  std::string kind_name;  // empty if unknown
   int64_t kind_ns = 0;
   uint64_t kind_count = 0;
   std::string longest_of_kind;
@@ -173,10 +176,10 @@ class RunFacts {
   uint64_t longest_of_kind_runs = 0;
   int64_t longest_of_kind_ns = 0;
   std::string longest_collective;
-  bool kind_by_library = false;  // a vendor's library launches the longest kernel of the leading kind
-  KernelChains chains;  // of a GPU-bound run, as products
+  bool kind_by_library = false;  // the longest kernel of the leading kind is a vendor library's
+  KernelChains chains;  // only of GPU-bound runs, like `products`
   bool compiled = false;  // by PyTorch's compiler
-  std::vector<std::string> chain_names;  // of the chain that saves most
+  std::vector<std::string> chain_names;  // names of the chain that saves most
   ProductWork products;
   int64_t kind_roofed_ns = 0;  // KindShare::roofed_ns and roof_ns
   int64_t kind_roof_ns = 0;
@@ -189,14 +192,17 @@ class RunFacts {
 
   // Host.
   StallFacts stalls;
-  std::vector<std::string> cpu_ops;  // operators that compute on the CPU for half of the host's part
-  std::string python_main;           // function with half of the host's part
+  // operators that compute on the CPU for half of the host's part
+  std::vector<std::string> cpu_ops;
+  std::string python_main;           // Python function with half of the host's part
   int64_t python_main_ns = 0;        // its idle time, over all devices
-  std::string host_range;            // range around most of the host's part
+  std::string host_range;            // label_of_host()
   std::vector<FlowCause> host_parts;  // largest first
-  std::string waiting_call;           // the wait that takes most
-  int64_t gpu_fault_ns = 0;  // time in which the GPU handles page faults of managed memory, of the window
-  int64_t page_moves_ns = 0;  // idle time in which the host does nothing recorded and pages of managed memory move
+  std::string waiting_call;           // the call with most sync idle time
+  // Time in the window in which the GPU handles managed-memory page faults.
+  int64_t gpu_fault_ns = 0;
+  // Idle time in which managed-memory pages move and no host event explains it.
+  int64_t page_moves_ns = 0;
   bool pageable_waits = false;
   bool launches_block = false;
   bool capture_leads = false;  // most of the initialization is graph capture
@@ -205,13 +211,13 @@ class RunFacts {
   int64_t init_ns = 0;
   std::string init_name;
   int64_t init_name_ns = 0;
-  bool init_unnamed = false;  // the largest part is host time that no row names
+  bool init_unnamed = false;  // the largest part is host time without an event
   uint64_t init_iterations = 0;
   uint64_t iterations = 0;
   bool init_mid_run = false;
   bool init_compiles = false;
   bool init_communicator = false;
-  bool steady_gpu = false;  // the rest of the run is bound by the GPU
+  bool steady_gpu = false;  // after initialization, the run is GPU-bound
   std::vector<TimeByName> init_parts;
 
   // Queued work that did not start.
@@ -226,7 +232,7 @@ class RunFacts {
   std::string sleep_function;
   std::string wait_function;
   std::string wait_op;      // operator around a system call
-  std::string wait_holder;  // what the other thread runs that the host waits for
+  std::string wait_holder;  // what the thread that the host waits for runs
 
   // Replay.
   Misfit misfit = Misfit::kNone;
@@ -234,7 +240,8 @@ class RunFacts {
   double unexplained_path = 0;
   size_t replayed_iterations = 0;
   std::vector<GainFact> gains;
-  const GainFact* gain_of(std::initializer_list<EditKind> kinds) const;  // null: refused or not tried
+  // null: refused or not tried
+  const GainFact* gain_of(std::initializer_list<EditKind> kinds) const;
   HostAdvice host_advice = HostAdvice::kGraphs;
   bool sync_value_read = false;      // the removed wait reads a value
   bool attention_falls_back = false;  // the fused attention operator took its math path
@@ -243,7 +250,7 @@ class RunFacts {
   InputFacts input;
   AllocationFacts allocation;
 
-  // The run without its profiler, if it may have another bottleneck by an estimate.
+  // The run without its profiler; set only if an estimate shows that its bottleneck may differ.
   std::optional<Untraced> untraced;
 
   // MFU, HFU, MBU of the whole recording.
@@ -255,14 +262,15 @@ class RunFacts {
   std::string slow_kernel;
   int64_t launch_path_ns = 0;
 
-  // The largest contributor with a name of a cause, and what it is within; empty where none has a name.
+  // The largest named contributor of a cause, and the operator or frame around it. Empty if none
+  // has a name.
   struct Contributed {
     std::string name;
     std::string within;
   };
   Contributed largest(FlowCause cause) const;
   FlowCause largest_host_cause() const;
-  // Computed at the first call, because it reads the whole trace.
+  // Computed at the first call, because it reads the whole trace. Not thread-safe.
   const OutsideWindow& outside() const;
 
  private:

@@ -1,5 +1,4 @@
-// Usual times between things that follow each other, and from them when each piece of work was
-// ready.
+// Estimates typical latencies between successive events and, from them, when each work was ready.
 
 #include "flow/build.h"
 
@@ -8,11 +7,11 @@
 namespace assay {
 namespace {
 
-// What stands where fewer than eight samples were seen (docs/metrics.md, Flow).
+// Values for fewer than kFloorSamples samples (docs/metrics.md, Flow).
 constexpr FlowFloor kAssumedLaunch{3'000, 18'000, 0, true};
 constexpr FlowFloor kAssumedStream{1'500, 14'000, 0, true};
 constexpr FlowFloor kAssumedEvent{2'000, 14'000, 0, true};
-// A successor that begins later than this after its predecessor was held back by something else.
+// A successor that begins later than this after its predecessor was delayed by something else.
 constexpr int64_t kLongestGapNs = 20'000;
 constexpr int64_t kLongestUsualNs = 10'000;
 constexpr int64_t kShortestUsualNs = 500;
@@ -21,7 +20,7 @@ int64_t end_of(const FlowRun& run, uint32_t work) {
   return work == kNoFlowRow ? kUnknownNs : run.works[work].end_ns;
 }
 
-// Latest end of the work that `work` waits for by events.
+// Latest end of the works on other streams that `work` waits for; kUnknownNs if none.
 int64_t waits_end(const FlowRun& run, const FlowWork& work) {
   int64_t end_ns = kUnknownNs;
   for (uint32_t k = 0; k < work.wait_count; ++k) {
@@ -30,15 +29,15 @@ int64_t waits_end(const FlowRun& run, const FlowWork& work) {
   return end_ns;
 }
 
-// What launches are on their way for, of work that nothing else held back: a stream that had been
-// empty for longer than one kernel takes to follow another.
+// FlowFloors::way_ns, from launches that nothing else delayed: on a stream that had been idle for
+// longer than one kernel takes to follow another. 0 if there is no such constant delay.
 int64_t find_way(const FlowRun& run) {
   constexpr int64_t kFarNs = 50'000;
   constexpr int64_t kUsualWayNs = 3'000;
   const bool clocks_differ = run.early_returns >= 2 && run.early_returns * 2 >= run.sure_returns;
   if (clocks_differ) return 0;
   std::vector<int64_t> ways;
-  uint64_t on_the_way = 0;  // behind another one that had not begun
+  uint64_t on_the_way = 0;  // launched while the predecessor had not begun
   uint64_t launched = 0;
   for (const FlowWork& work : run.works) {
     if (work.call == kNoFlowRow || work.in_graph || work.kind == WorkKind::kCopy) continue;
@@ -102,23 +101,23 @@ FlowFloor floor_of(std::vector<int64_t>& values, int64_t most_usual_ns, const Fl
   return floor;
 }
 
-// Launches that met a device busy with something that is not in the trace are no launch latency.
+// Drops launches far above the median: the device was busy with something that is not in the trace.
 void drop_far(std::vector<int64_t>& values) {
   if (values.size() < kFloorSamples) return;
   const int64_t limit_ns = 3 * quantile_ns(values, 0.5, 0) + kFlowMarginNs;
   std::erase_if(values, [limit_ns](int64_t value) { return value > limit_ns; });
 }
 
-// Of fewer samples than tell a usual time the shortest: no latency is longer than what was seen. A
-// long one was held back by something else.
+// The shortest of too few samples: no latency is longer than one observed. `otherwise` if there is
+// none, or if it is so long that something else delayed it.
 int64_t shortest_ns(const std::vector<int64_t>& values, int64_t otherwise) {
   if (values.empty()) return otherwise;
   const int64_t least_ns = *std::min_element(values.begin(), values.end());
   return least_ns <= kLongestUsualNs ? least_ns : otherwise;
 }
 
-// `alone`: times of work that only this held back, `all`: at least of what this held back. Where
-// there are few of the first, no time of the second is shorter than this alone would make it.
+// alone: times of work that only this dependency delayed; all: times of work that it delayed at
+// least in part. With few of the former, the shortest of the latter bounds the typical time.
 void refine(std::vector<int64_t> alone, const std::vector<int64_t>& all, FlowFloor& floor) {
   drop_far(alone);
   const int64_t few_ns = shortest_ns(alone.empty() ? all : alone, floor.typical_ns);
@@ -131,8 +130,8 @@ void refine(std::vector<int64_t> alone, const std::vector<int64_t>& all, FlowFlo
   floor.high_ns = std::max(floor.typical_ns, std::min(high_ns, kLongestUsualNs));
 }
 
-// Where launches hardly ever met a free stream. Of work that began before its call returned nobody
-// knows when it was handed over.
+// For runs in which launches hardly ever found an idle stream. Leaves out work that began before
+// its call returned: its submission time is unknown.
 void refine_launch(FlowRun& run) {
   FlowFloor& floor = run.floors.launch;
   if (!floor.assumed) return;
@@ -150,9 +149,9 @@ void refine_launch(FlowRun& run) {
   floor.typical_ns = std::min(floor.typical_ns, assumed_ns);
 }
 
-// What follows its predecessor's end sooner than a launch takes may have waited for its launch, and
-// what follows a launch may have found its stream busy. The usual times are those of work that only
-// one of them held back, where enough of it was seen; the limits stay.
+// Work that follows its predecessor closely may have waited for its launch, and work that follows a
+// launch may have found its stream busy. Typical times come from work that only one of them
+// delayed, if there is enough of it; limits stay.
 void refine_typical(FlowRun& run) {
   refine_launch(run);
   FlowFloors& floors = run.floors;

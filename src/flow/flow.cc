@@ -16,8 +16,8 @@
 namespace assay {
 namespace {
 
-// When the host set out to make a launch: the begin of the outermost operator around it, marks of
-// iterations aside.
+// When the host started to prepare a launch: the begin of the outermost operator around it,
+// ignoring iteration marks.
 int64_t asked_ns(const FlowRun& run, const FlowCall& call) {
   const Trace& trace = *run.trace;
   int64_t start_ns = call.start_ns;
@@ -29,7 +29,7 @@ int64_t asked_ns(const FlowRun& run, const FlowCall& call) {
   return start_ns;
 }
 
-// Per device from the first time that something was asked of it to the end of its last work.
+// Per device: from the preparation of its first launch to the end of its last work.
 std::vector<Interval> asked_windows(const FlowRun& run) {
   std::vector<Interval> windows(run.devices.size(), {INT64_MAX, INT64_MIN});
   for (const FlowWork& work : run.works) {
@@ -42,7 +42,7 @@ std::vector<Interval> asked_windows(const FlowRun& run) {
   return windows;
 }
 
-// Where the host's first row in [from_ns, to_ns) begins: of a silence in front of it nothing is known.
+// Begin of the host's first event in [from_ns, to_ns), or to_ns. Silence before it is unexplained.
 int64_t first_row_ns(const Trace& trace, int64_t from_ns, int64_t to_ns) {
   int64_t first_ns = to_ns;
   const auto look = [&](const auto& table) {
@@ -58,8 +58,8 @@ int64_t first_row_ns(const Trace& trace, int64_t from_ns, int64_t to_ns) {
   return first_ns;
 }
 
-// The step that the first launch lies in is looked at as a whole: what it prepares before its first
-// launch belongs to it.
+// Extends the windows to the begin of the labelled step around the first launch: its preparation
+// belongs to the step.
 void take_whole_step(const Trace& trace, const Windows& iterations,
                      std::vector<Interval>& windows) {
   if (windows.empty() || !labelled_steps(iterations)) return;
@@ -90,8 +90,8 @@ Interval hull(const std::vector<Interval>& windows, int64_t otherwise_ns) {
   return all;
 }
 
-// Whether launches return after their kernels. Short kernels may end before an ordinary call
-// returns: only those that run on for longer than a launch tell.
+// True if launches return only after their kernels. Only kernels longer than a launch count: short
+// ones may end before any call returns.
 bool launches_block(const FlowRun& run) {
   constexpr int64_t kLongKernelNs = 20'000;
   constexpr uint64_t kLeast = 10;
@@ -117,18 +117,18 @@ bool goes_through_steps(const Trace& trace) {
          std::any_of(trace.ops.name.begin(), trace.ops.name.end(), is_step);
 }
 
-// A graph that was recorded as one row, without its kernels.
+// A graph launch recorded as one event, without its kernels.
 bool is_whole_graph(const FlowRun& run, const FlowWork& work) {
   return work.call != kNoFlowRow && run.calls[work.call].graph &&
          run.trace->activities.kind[work.activity.index()] == ActivityKind::kOther;
 }
 
-// Whether most of the time in which work was late lies within graphs, behind the same of their
-// nodes in nearly each replay: what holds the device is part of the graph and has no row.
+// True if most late time is inside graphs, before the same nodes in nearly every replay: what
+// occupies the device is part of the graph and was not recorded.
 bool holes_in_graphs(const FlowRun& run, const std::vector<DeviceFlow>& devices, Interval window) {
   constexpr int64_t kLeastNs = 50'000;
   constexpr uint64_t kLeastReplays = 3;
-  std::vector<std::pair<uint32_t, int64_t>> holes;  // activity at the end, ns
+  std::vector<std::pair<uint32_t, int64_t>> holes;  // activity that ends the hole, length in ns
   int64_t late_ns = 0;
   for (const DeviceFlow& device : devices) {
     for (const FlowSlice& slice : device.idle) {
@@ -161,7 +161,7 @@ bool holes_in_graphs(const FlowRun& run, const std::vector<DeviceFlow>& devices,
   return replays >= kLeastReplays && each_time_ns * 2 > late_ns;
 }
 
-// Operators and calls of threads that launch work, begun in the window.
+// Number of operators and calls that begin in the window on threads that launch work.
 uint64_t launching_rows(const FlowRun& run, Interval window) {
   const Trace& trace = *run.trace;
   std::vector<bool> launches(trace.threads.size(), false);
@@ -230,8 +230,8 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
   return evidence;
 }
 
-// The copy from or to pageable memory that a call makes, or that the call before it made where this
-// one only waits for it; null = none.
+// The pageable copy of a call, or of the call before it if this one only waits for it; null if
+// none.
 const FlowWork* pageable_copy_of(const FlowRun& run, uint32_t c) {
   constexpr int64_t kBehindNs = 20'000;
   const FlowCall& call = run.calls[c];
@@ -271,7 +271,7 @@ uint64_t count_host_functions(const FlowRun& run, Interval window) {
   return count;
 }
 
-// Residuals on the critical path to a point, of the record.
+// Sum of the residuals on the recorded critical path to a point.
 int64_t unexplained_ns(const FlowGraph& graph, uint32_t point) {
   const Replayed recorded{graph.time_ns, graph.lag_ns, graph.part_ns};
   int64_t sum_ns = 0;
@@ -305,7 +305,7 @@ void leave_out(int64_t unrecorded_ns, CriticalPath& path) {
   path.makespan_ns -= take_unrecorded(unrecorded_ns, path.cause_ns);
 }
 
-// The part of each device's window that lies in `part`; empty at its begin where there is none.
+// Each device window clipped to `part`; empty if they do not overlap.
 std::vector<Interval> windows_in(const std::vector<Interval>& windows, Interval part) {
   std::vector<Interval> inside;
   for (const Interval& window : windows) {
@@ -324,7 +324,7 @@ const Windows* iterations_of(const FlowOptions& options) {
   return options.steps != nullptr ? options.steps : options.windows;
 }
 
-// Everything that depends on the report's window; its devices are known.
+// Fills everything that depends on the report's window and devices, which are set.
 void fill_report(const FlowRun& run, const FlowGraph& graph, const FlowOptions& options,
                  FlowReport& report) {
   report.unrecorded = clip(run.unrecorded, report.window);
@@ -360,7 +360,7 @@ void fill_report(const FlowRun& run, const FlowGraph& graph, const FlowOptions& 
 int64_t idle_in_page_moves_ns(const FlowReport& report) {
   int64_t sum_ns = 0;
   for (const Contributor& contributor : report.contributors) {
-    // Other idle time of the host names rows of the host.
+    // Only page migrations give this cause a device activity.
     const bool pages = contributor.cause == FlowCause::kHostGap &&
                        contributor.source == RowSource::kActivity;
     if (pages) sum_ns += contributor.ns;
@@ -388,7 +388,7 @@ FlowReport make_flow_report(const FlowModel& model, const FlowOptions& options) 
   report.run = {run.start_ns, run.work_end_ns};
   report.device_windows = asked_windows(run);
   if (options.steps != nullptr) take_whole_step(*run.trace, *options.steps, report.device_windows);
-  // A range may begin before its first event. Idle time is explained starting at run.start_ns.
+  // An operator may begin before run.start_ns, but idle time is explained only after it.
   for (Interval& window : report.device_windows) window.start_ns = std::max(window.start_ns, run.start_ns);
   if (options.window) {
     std::fill(report.device_windows.begin(), report.device_windows.end(), *options.window);

@@ -14,12 +14,12 @@ StepTimes step_times(const std::vector<int64_t>& durations) {
 }
 
 MedianInterval median_interval(std::vector<int64_t>& values) {
-  constexpr size_t kFewest = 6;  // below, no two order statistics hold the median with 95 %
+  constexpr size_t kFewest = 6;  // with fewer, no two order statistics contain the median with 95 %
   std::sort(values.begin(), values.end());
   const size_t n = values.size();
   MedianInterval interval{median_ns(values), values.front(), values.back()};
   if (n < kFewest) return interval;
-  // The largest k for which fewer than k of n coins show heads with at most 2.5 %.
+  // The largest k with P(fewer than k heads in n tosses) <= 2.5 %.
   double below = 0;
   size_t k = 0;
   for (double heads = std::exp2(-static_cast<double>(n)); below + heads <= 0.025; ++k) {
@@ -27,7 +27,7 @@ MedianInterval median_interval(std::vector<int64_t>& values) {
     heads *= static_cast<double>(n - k) / static_cast<double>(k + 1);
     if (heads == 0) break;
   }
-  if (n > 1000) {  // where 2^-n is no number: the normal approximation
+  if (n > 1000) {  // 2^-n underflows: normal approximation
     const double centre = static_cast<double>(n) / 2;
     k = static_cast<size_t>(std::floor(centre - 0.98 * std::sqrt(static_cast<double>(n))));
   }

@@ -17,7 +17,7 @@ std::vector<uint32_t> work_ends(const FlowRun& run, const FlowGraph& graph) {
   return ends;
 }
 
-// Usual times that the run does not tell, all at one end of where they may lie.
+// Sets all typical times that the run does not determine to their `end`.
 FlowFloors floors_at(const FlowFloors& floors, int64_t FlowFloor::* end) {
   FlowFloors moved = floors;
   for (FlowFloor* floor :
@@ -67,7 +67,7 @@ Gain GainFinder::gain(const StrongestEdits& edits, Trial& trial, int64_t reach_n
   gain.run_high_ns = gain.run_ns;
   const int64_t replayed_ns = end_ns_ - work_end_ns(trial.times);
   if (steps_.count() >= 2) add_steps(trial, gain);
-  if (gain.run_ns < replayed_ns) {  // iterations share in the bound, but not their upper end
+  if (gain.run_ns < replayed_ns) {  // the bound scales iterations, except their upper end
     const double left = static_cast<double>(gain.run_ns) / static_cast<double>(replayed_ns);
     for (int64_t* ns : {&gain.step_ns, &gain.low_ns}) {
       *ns = static_cast<int64_t>(static_cast<double>(*ns) * left);
@@ -89,8 +89,8 @@ int64_t GainFinder::run_ns(const EditedLags& lags, Trial& trial, Residuals resid
   return work_end_ns(trial.times) - from_ns_;
 }
 
-// At most the time in which the busiest device is idle plus the time by which device work became shorter. A replay may
-// overlap work that did not overlap, and whether it would run as fast is unknown.
+// Bounds a gain by the idle time of the busiest device plus the device time that the edits remove.
+// A replay may overlap work that did not overlap, and whether it would run as fast is unknown.
 int64_t GainFinder::bounded(int64_t gain_ns, const std::vector<int64_t>& lags_ns) const {
   if (gain_ns <= idle_ns_) return gain_ns;
   int64_t most_ns = idle_ns_;
@@ -105,7 +105,7 @@ const std::vector<int64_t>& GainFinder::replayed(const EditedLags& lags, Trial& 
   return trial.times;
 }
 
-// What iterations become shorter by; the trial has just been replayed.
+// Fills the gains per iteration; the trial must have been replayed.
 void GainFinder::add_steps(Trial& trial, Gain& gain) const {
   const std::vector<int64_t> after = steps_.durations(trial.times);
   gain.before = step_times(recorded_);
@@ -122,7 +122,7 @@ void GainFinder::add_steps(Trial& trial, Gain& gain) const {
     std::vector<int64_t> pinned = saved(steps_.durations(trial.times));
     gain.low_ns = std::min(gain.low_ns, median_interval(pinned).low_ns);
   }
-  // An iteration may take longer where the one before it ends earlier, the run does not.
+  // An iteration may take longer if the previous one ends earlier; the run does not.
   if (gain.run_ns >= 0) gain.low_ns = std::max<int64_t>(0, gain.low_ns);
 }
 
@@ -145,7 +145,7 @@ bool GainFinder::mark_path(const EditedLags& lags, Trial& trial, std::vector<boo
   return bounded(replayed_ns, lags.lag_ns) < replayed_ns;
 }
 
-// Its interval reaches what the same edits give with other usual times.
+// Widens the gain's range by what the edits save with other typical times.
 void GainFinder::widen(const StrongestEdits& edits, Trial& trial, Gain& gain) const {
   for (const MovedLags& moved : moved_) {
     move_lags(trial.editor, edits, trial.lags, moved, trial.moved_ns);

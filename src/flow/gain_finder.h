@@ -1,6 +1,6 @@
 #pragma once
 
-// What edits give on the graph of one run.
+// Gains of edits on the graph of one run.
 
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// Room for one set of edits after the other; each thread has its own.
+// Reusable buffers for one replay after another; one per thread.
 struct Trial {
   explicit Trial(const EditSlots& slots) : editor(slots) {}
   LagEditor editor;
@@ -22,10 +22,11 @@ struct Trial {
   std::vector<int64_t> moved_ns;
 };
 
-// What it is made from must outlive it. Its questions may be asked in several threads.
+// The constructor's arguments must outlive it. The const functions are thread-safe with one Trial
+// per thread.
 class GainFinder {
  public:
-  // reach: whether gain() is to tell what gains lie between.
+  // reach: gain() also computes the range of gains (Gain::run_low_ns, run_high_ns).
   GainFinder(const FlowModel& model, const Windows& iterations, const FlowReport& report,
              bool reach);
 
@@ -38,18 +39,18 @@ class GainFinder {
   const FlowRun& run() const { return run_; }
   const FlowGraph& graph() const { return graph_; }
 
-  // Of edits, whose lags are then the trial's. Where the run becomes shorter by reach_ns or more,
-  // also what the gain lies between with other usual times.
+  // The gain of edits; trial.lags are then their lags. If the run becomes shorter by reach_ns or
+  // more, also the range over other typical times.
   Gain gain(const StrongestEdits& edits, Trial& trial, int64_t reach_ns) const;
-  // What the run becomes shorter by with these lags.
+  // Time saved in ns with these lags, bounded.
   int64_t run_gain(const EditedLags& lags, Trial& trial) const;
-  // The time from the begin of the window to the end of the last device work, with these lags. No
-  // bound applies. Pins hold whatever no edge explains, however short.
+  // Time in ns from the window's begin to the end of the last device work with these lags. Not
+  // bounded. With kPin, all residuals are pinned, however short.
   int64_t run_ns(const EditedLags& lags, Trial& trial, Residuals residuals) const;
-  // Times of all points with these lags, until the trial's next replay.
+  // Times of all points with these lags; valid until the trial's next replay.
   const std::vector<int64_t>& replayed(const EditedLags& lags, Trial& trial) const;
-  // The edges that bind, from the end of the last work back to the begin of the run. Returns
-  // whether the gain with these lags is less than what the replay gives, by the bound on all gains.
+  // Marks the binding edges from the end of the last work back to the begin of the run. Returns
+  // true if the bound on gains reduces the gain.
   bool mark_path(const EditedLags& lags, Trial& trial, std::vector<bool>& on_path) const;
 
  private:
@@ -62,15 +63,15 @@ class GainFinder {
   const FlowRun& run_;
   const FlowGraph& graph_;
   const StepEnds steps_;
-  const std::vector<uint32_t> work_ends_;  // points: ends of work that the host asked for
+  const std::vector<uint32_t> work_ends_;  // end points of counted work
   const int64_t end_ns_;
   const std::vector<int64_t> recorded_;
   const int64_t from_ns_;
-  const int64_t idle_ns_;  // of the run, the busiest device is idle
+  const int64_t idle_ns_;  // idle time of the busiest device in the window
   const int64_t pinned_ns_;
-  const bool pins_;  // whether any residual is so long that it may not move
+  const bool pins_;  // some residual is pinned_ns_ or more
   const EditSlots slots_;
-  std::vector<MovedLags> moved_;  // usual times that the run does not tell at either end
+  std::vector<MovedLags> moved_;  // with unknown typical times at their low and high end
 };
 
 }  // namespace assay

@@ -56,7 +56,7 @@ void drop_residuals(size_t lane, LaneMasks& masks) {
 
 __extension__ typedef __int128 WideInt;  // products of times and factorials
 
-// Number of the largest that hold half of the sum, by bisection.
+// Number of the largest pieces that hold half of the sum, by selection. Reorders pieces.
 uint64_t half_in(std::vector<int64_t>& pieces, int64_t total_ns) {
   size_t first = 0;
   size_t last = pieces.size();
@@ -128,7 +128,7 @@ class TableMaker {
     of.median_ns = *middle;
   }
 
-  // The window without every set of players.
+  // Replays the window without each set of players.
   void add_sets() {
     const size_t players = table_.players.size();
     const size_t sets = size_t{1} << players;
@@ -158,7 +158,7 @@ class TableMaker {
     }
   }
 
-  // The host's parts alone, and the host's waits.
+  // Gains without each part of the host, and without the host's waits.
   void add_parts() {
     LaneMasks masks;
     for (size_t i = 0; i < kHostParts; ++i) masks.remove(i, kPartClasses[i]);
@@ -191,7 +191,7 @@ class TableMaker {
     const LaneTimes spans = replay_lanes(lanes_, masks, pins, times_);
     const int64_t all_ns = spans[players];
     for (size_t i = 0; i < players; ++i) {
-      // Shares of the model's own window: it may be a shorter one.
+      // Scale to the window: the model's own may be shorter.
       const double share =
           all_ns <= 0 ? 0 : static_cast<double>(all_ns - spans[i]) / static_cast<double>(all_ns);
       const auto gain_ns = static_cast<int64_t>(share * static_cast<double>(table_.window_ns()));
@@ -272,7 +272,7 @@ std::vector<Interval> host_page_stretches(const FlowRun& run) {
   int64_t limit_ns = kGapNs;
   if (!gaps.empty()) {
     std::sort(gaps.begin(), gaps.end());
-    // Pages of one pass over memory move far closer together than passes do.
+    // Pages of one pass over memory move in much closer succession than separate passes do.
     limit_ns = std::min(
         kMostGapNs, 3 * (gaps.size() > 2 ? gaps[gaps.size() * 9 / 10] : gaps.back()));
   }
@@ -322,7 +322,7 @@ std::vector<int64_t> shapley_ns(size_t players, const std::vector<int64_t>& valu
     left.emplace_back(static_cast<int64_t>(sum % factorial[players]), p);
     told_ns += shares[p];
   }
-  // The rest goes to the largest remainders.
+  // Hand out what rounding down left, largest remainders first.
   std::stable_sort(left.begin(), left.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   const int64_t all_ns = values.empty() ? 0 : values.back() - values.front();

@@ -13,12 +13,12 @@ namespace assay {
 namespace {
 
 struct Edge {
-  uint32_t source;  // item; kNoPoint = the begin of the run
+  uint32_t source;  // item; kNoPoint = begin of the run
   int64_t lag_ns;
   EdgeKind kind;
 };
 
-// Pairs of threads that a forward pass and its backward pass join.
+// Pairs of threads that run a forward pass and its backward pass.
 class JoinedThreads {
  public:
   explicit JoinedThreads(const Trace& trace) {
@@ -52,7 +52,7 @@ class JoinedThreads {
   std::set<std::pair<ThreadId, ThreadId>> pairs_;
 };
 
-// What a thread does itself before it waits without a call that waits: nothing tells how much.
+// Assumed own time of a thread before an unrecorded wait: how much it really was is unknown.
 int64_t own_before_wait_ns(const FlowCall& call, int64_t from_ns) {
   return std::min<int64_t>(kFlowMarginNs, call.start_ns - from_ns);
 }
@@ -101,7 +101,7 @@ class GraphMaker {
     for (uint32_t w = 0; w < run_.works.size(); ++w) {
       order.push_back({run_.works[w].start_ns, 2 * (calls_ + w)});
     }
-    // Ends are nearly in order stream by stream, and far from it all together.
+    // Ends are nearly sorted per stream, but not overall.
     std::vector<std::vector<Timed>> ends(run_.trace->streams.size());
     for (uint32_t w = 0; w < run_.works.size(); ++w) {
       ends[run_.works[w].stream].push_back({run_.works[w].end_ns, 2 * (calls_ + w) + 1});
@@ -119,10 +119,9 @@ class GraphMaker {
     return end ? work.end_ns : work.start_ns;
   }
 
-  // Places a point after all that it depends on. Nearly always those are placed already, since
-  // edges lead forward in time; among equal times, and where work began before its call, they may
-  // not be. An edge that would close a circle is cut: its source stays unplaced and the edge is
-  // left out.
+  // Emits a point after everything it depends on. Usually that was emitted already, because edges
+  // lead forward in time; with equal times, or work that begins before its call, it may not be. An
+  // edge that would close a cycle is dropped.
   void place(uint32_t item) {
     if (graph_.point_of[item] != kNoPoint) return;
     std::vector<uint32_t>& stack = stack_;
@@ -142,7 +141,8 @@ class GraphMaker {
     }
   }
 
-  // Fills edges_. Sources on the stack wait for this very point.
+  // Fills edges_. Returns a source that must be emitted first, or kNoPoint. Sources on the stack
+  // would close a cycle.
   uint32_t missing_source(uint32_t item) {
     edges_of(item);
     for (const Edge& edge : edges_) {
@@ -154,7 +154,7 @@ class GraphMaker {
 
   // ---- edges ------------------------------------------------------------------------------------
 
-  // Fills edges_ with the edges into an item, in the order of the table; for the begin of a call
+  // Fills edges_ with the edges into an item, the preferred ones first; for the begin of a call
   // also parts_ and hand_parts_.
   void edges_of(uint32_t item) {
     edges_.clear();
@@ -172,11 +172,11 @@ class GraphMaker {
   struct HandOver {
     int64_t from_ns = INT64_MIN;  // end of the other thread's last call
     int64_t silent_ns = 0;        // begin of the silence
-    int64_t until_ns = 0;         // its end: this thread goes on
-    uint32_t call = kNoFlowRow;   // that call
+    int64_t until_ns = 0;         // its end: this thread resumes
+    uint32_t call = kNoFlowRow;   // the other thread's last call
   };
 
-  // Pieces in which a thread may be waiting for another one.
+  // True for pieces in which a thread may be waiting for another one.
   static bool may_wait(const PieceSpan& piece) {
     if (piece.end_ns - piece.start_ns <= kSilenceNs) return false;
     if (piece.piece == nullptr || piece.piece->source == RowSource::kNone) return true;
@@ -199,7 +199,7 @@ class GraphMaker {
     return found;
   }
 
-  // The last call of a thread that ended by then.
+  // The thread's last call that ended by time_ns; kNoFlowRow if none.
   uint32_t last_call_until(const HostThread& thread, int64_t time_ns) const {
     const auto first = run_.calls.begin() + thread.first_call;
     const auto after =
@@ -224,7 +224,7 @@ class GraphMaker {
       edges_.push_back({prev, call.start_ns - from_ns, EdgeKind::kSegment});
       return;
     }
-    // The other thread's work until this one goes on, and what this one did itself.
+    // The other thread's activity until this one resumes, then this one's own.
     silence_ = {kNoPoint, hand.call, hand.silent_ns, hand.until_ns};
     const HostThread& other = run_.threads[run_.calls[hand.call].thread.index()];
     add_parts(other, hand.from_ns, hand.until_ns, hand_parts_);
@@ -236,7 +236,7 @@ class GraphMaker {
         {prev, hand.silent_ns - from_ns + call.start_ns - hand.until_ns, EdgeKind::kSegment});
   }
 
-  // The thread waited for the end of work, or for what that work wrote before its end.
+  // The thread waited for the end of work, or for memory that the work wrote before its end.
   void edges_of_waiting(const FlowCall& call, uint32_t prev, int64_t from_ns) {
     const FlowWork& work = run_.works[call.after_work];
     const bool ended = work.end_ns <= call.start_ns;
@@ -285,7 +285,8 @@ class GraphMaker {
   uint32_t begin_item(uint32_t work) const { return 2 * (calls_ + work); }
   uint32_t end_item(uint32_t work) const { return 2 * (calls_ + work) + 1; }
 
-  // A host that stages the bytes of several copies in one call does so one after the other.
+  // True if the call stages the bytes of several copies, one after another, and this is not the
+  // first.
   bool follows_in_call(const FlowWork& work) const {
     if (!work.host_stages || work.stream_prev == kNoFlowRow) return false;
     const FlowWork& prev = run_.works[work.stream_prev];
@@ -329,7 +330,7 @@ class GraphMaker {
 
   // ---- points -----------------------------------------------------------------------------------
 
-  // The point of an item whose edges edges_ holds.
+  // Appends the point of an item; edges_ holds its edges.
   void emit(uint32_t item) {
     const auto p = static_cast<uint32_t>(graph_.time_ns.size());
     const size_t all = edges_.size();
@@ -406,7 +407,7 @@ class GraphMaker {
   std::vector<Edge> edges_;
   std::vector<SegmentPart> parts_;
   std::vector<SegmentPart> hand_parts_;
-  HandOverSilence silence_;  // of the begin of a call whose edges edges_ holds
+  HandOverSilence silence_;  // of the call begin whose edges are in edges_
 };
 
 template <typename T>

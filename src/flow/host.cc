@@ -1,5 +1,5 @@
-// What each host thread did when: its frames, operators, loader labels and calls, which nest, cut
-// into disjoint pieces with one cause each.
+// Timelines of host threads: nested frames, operators, loader labels, system calls and API calls,
+// cut into disjoint pieces with one cause each.
 
 #include <algorithm>
 #include <unordered_map>
@@ -13,24 +13,25 @@
 namespace assay {
 namespace {
 
-// A first operator that is so slow set something up, if it is also many times slower than the later
-// ones; below that other threads and the system make noise as large.
+// A first operator instance this slow counts as initialization if it is also many times slower than
+// later ones. Below that, other threads and the system cause as much noise.
 constexpr int64_t kColdOpNs = 10'000'000;
 constexpr int64_t kColdOpFactor = 20;
 
-// A row that may have others inside it.
+// An event that may contain others.
 struct Span {
   int64_t start_ns;
   int64_t end_ns;
   uint32_t row;
   RowSource source;
-  // Inherited by what is inside.
+  // Inherited by nested events.
   uint32_t op = kNoFlowRow;
   uint32_t frame = kNoFlowRow;
   bool input = false;
   bool cold = false;
   bool queue = false;
-  uint32_t queue_frame = kNoFlowRow;  // the outermost frame of a queue around it, or itself
+  // Outermost frame that takes from a queue: around it, or itself.
+  uint32_t queue_frame = kNoFlowRow;
 };
 
 // Rows [first, last) of a table that is sorted by thread.
@@ -44,9 +45,9 @@ Rows rows_of(const std::vector<ThreadId>& threads, ThreadId thread) {
           static_cast<size_t>(range.second - threads.begin())};
 }
 
-// Cuts the spans of one thread into pieces. Spans come by start, longer first. One that reaches
-// beyond the span it begins in is cut there, or, where more of it lies beyond than inside (times
-// that were rounded), ends that one and follows it.
+// Cuts the spans of one thread into pieces. Spans must come by start, longer first. A span that
+// extends beyond its parent is clipped. If more of it is outside than inside (rounded times), it
+// ends the parent and follows it instead.
 class Cutter {
  public:
   Cutter(const Trace& trace, HostNames& names, std::vector<HostPiece>& out)
@@ -95,7 +96,7 @@ class Cutter {
     }
   }
 
-  // Nothing is open from now on.
+  // Starts an empty piece at now_ns_.
   void gap() {
     if (out_.back().source == RowSource::kNone) return;
     HostPiece piece;
@@ -103,7 +104,7 @@ class Cutter {
     out_.push_back(piece);
   }
 
-  // What is open on top lasted from now_ns_ to end_ns.
+  // Adds the piece of the innermost open span, from now_ns_ to end_ns.
   void piece_until(int64_t end_ns) {
     if (end_ns <= now_ns_) return;
     const Span& top = open_.back();
@@ -115,7 +116,7 @@ class Cutter {
     piece.source = top.source;
     piece.evidence = CauseEvidence::kRecorded;
     piece.cause = cause_of(top);
-    // Who takes from a queue says more than the call by which it does.
+    // The frame that takes from the queue says more than the call inside it.
     const bool taken = piece.cause == FlowCause::kNothingAsked && top.source == RowSource::kFrame;
     if (taken && top.queue_frame != kNoFlowRow) piece.row = top.queue_frame;
     out_.push_back(piece);
@@ -144,9 +145,8 @@ class Cutter {
   int64_t now_ns_ = INT64_MIN;
 };
 
-// The frames, operators, loader labels and calls of the operating system of a thread in the order
-// that Cutter wants: by start, longer first; of equal ones the frame is around the label, the label
-// around the operator, and that around the call.
+// Iterates over a thread's frames, operators, loader labels and system calls in the order that
+// Cutter needs: by start, longer first. Equal spans nest as frame, label, operator, system call.
 class ThreadSpans {
  public:
   ThreadSpans(const Trace& trace, HostNames& names, ThreadId thread)
@@ -212,8 +212,7 @@ class ThreadSpans {
     return source == RowSource::kSystem ? system_ : labels_;
   }
 
-  // Short calls of the operating system are part of what makes them; in long ones a thread stands
-  // still.
+  // Skips short system calls, which are part of their caller. In long ones a thread is blocked.
   void skip_short() {
     while (system_.first < system_.last && (trace_.other_events.dur_ns[system_.first] < kPauseNs ||
                                             !is_system_call(trace_, system_.first))) {
@@ -221,12 +220,12 @@ class ThreadSpans {
     }
   }
 
-  // Marks of iterations, which old profilers and ranges of a program put in place of operators.
+  // Skips iteration marks, which old profilers and user ranges record as operators.
   void skip_steps() {
     while (ops_.first < ops_.last && names_.of(trace_.ops.name[ops_.first]).step) ++ops_.first;
   }
 
-  // Labels say what a stretch is for, not what the host did, save those of loaders and compilers.
+  // Skips labels other than those of loaders and compilers: they state a purpose, not an activity.
   void skip_labels() {
     while (labels_.first < labels_.last) {
       const HostName kind = names_.of(trace_.annotations.name[labels_.first]);
@@ -243,16 +242,16 @@ class ThreadSpans {
   Rows system_;
 };
 
-// The pieces of a thread without its calls, one after the other as they are asked for: they are as
-// many as the events of the trace, and a list of them all would be read once.
+// The pieces of a thread without its calls, generated on demand: there are as many as events in the
+// trace, and each is read once.
 class PiecesBelow {
  public:
   PiecesBelow(const Trace& trace, HostNames& names, ThreadId thread)
       : spans_(trace, names, thread), cutter_(trace, names, cut_) {}
 
-  // At most so many pieces are left: a span adds one where it begins and one where it ends.
+  // Upper bound on the remaining pieces: a span adds one at its begin and one at its end.
   size_t most_left() const { return cut_.size() - next_ + 2 * spans_.left(); }
-  // Whether there is a piece; it stays until pop().
+  // True if there is a piece; it stays valid until pop().
   bool more() {
     while (!finished_ && next_ + 1 >= cut_.size()) cut_next();
     return next_ < cut_.size();
@@ -262,7 +261,7 @@ class PiecesBelow {
   void pop() {
     constexpr size_t kKept = 4096;
     if (++next_ < kKept) return;
-    // The cutter looks at the last piece.
+    // Keep the last piece: the cutter reads it.
     const size_t gone = std::min(next_, cut_.size() - 1);
     cut_.erase(cut_.begin(), cut_.begin() + static_cast<std::ptrdiff_t>(gone));
     next_ -= gone;
@@ -284,8 +283,8 @@ class PiecesBelow {
   int64_t end_ns_ = 0;  // of the last piece, once finished
 };
 
-// Lays the calls of a thread over its pieces: in a call a thread does nothing else, and its times
-// come from another clock than those of operators, so that it may stick out of them.
+// Overlays a thread's calls on its pieces. During a call a thread does nothing else. A call may
+// extend beyond its operator because the two use different clocks.
 class Overlay {
  public:
   Overlay(const FlowRun& run, const HostThread& thread, PiecesBelow& below)
@@ -293,7 +292,7 @@ class Overlay {
 
   // Returns the end of the last piece.
   int64_t lay(std::vector<HostPiece>& out) {
-    // Room that is not used is not touched; a list that grows is copied and has its size twice.
+    // Reserve the upper bound: unused memory is never touched, whereas growing would copy.
     out.reserve(below_.most_left() + size_t{2} * thread_.call_count + 1);
     for (uint32_t k = 0; k < thread_.call_count; ++k) {
       const FlowCall& call = run_.calls[thread_.first_call + k];
@@ -306,7 +305,7 @@ class Overlay {
   }
 
  private:
-  // The pieces below from now_ns_ to end_ns.
+  // Copies the underlying pieces from now_ns_ to end_ns.
   void take(int64_t end_ns, std::vector<HostPiece>& out) {
     while (below_.more() && below_.piece().start_ns < end_ns) {
       const int64_t piece_end_ns = below_.end_ns();
@@ -322,7 +321,7 @@ class Overlay {
     }
   }
 
-  // The same, and nothing behind the last one.
+  // The same, with an empty piece after the last one.
   void until(int64_t end_ns, std::vector<HostPiece>& out) {
     take(end_ns, out);
     if (now_ns_ >= end_ns) return;
@@ -344,7 +343,7 @@ class Overlay {
     piece.source = RowSource::kCall;
     piece.cause = call.kind;
     piece.evidence = call.cold_by_first ? CauseEvidence::kInferred : CauseEvidence::kRecorded;
-    // What lies below at its begin is around it.
+    // The piece under its begin is around it.
     if (below_.more() && below_.piece().start_ns <= call.start_ns) {
       const HostPiece& around = below_.piece();
       piece.op = around.op;
@@ -369,8 +368,8 @@ class Overlay {
   int64_t now_ns_ = INT64_MIN;
 };
 
-// The first instance of an operator that takes many times what the later ones do sets something up:
-// its own time is a one-off cost.
+// Marks the own time of an operator's first instance as initialization if it takes many times what
+// later instances take.
 class ColdOps {
  public:
   explicit ColdOps(FlowRun& run) : run_(run), ops_(run.trace->ops) {}
@@ -396,7 +395,7 @@ class ColdOps {
     int64_t sum_ns = 0;
   };
 
-  // visit(piece, duration) for what operators did themselves.
+  // visit(piece, ns) for the own time of operators.
   template <typename Visit>
   void each_own(Visit visit) {
     for (HostThread& thread : run_.threads) {
@@ -439,8 +438,8 @@ class ColdOps {
   std::vector<uint32_t> cold_;   // ops
 };
 
-// Where nothing tells what the thread did in `span` it is this; silence that begins before or goes
-// on behind it is cut there, so that what is told does not depend on where it began.
+// Sets cause and evidence of the thread's silent time in `span`. Pieces are split at its ends, so
+// that the result does not depend on where the silence began.
 void mark_silence(HostThread& thread, Interval span, FlowCause cause, CauseEvidence evidence) {
   std::vector<HostPiece> pieces;
   pieces.reserve(thread.pieces.size() + 2);
@@ -467,8 +466,8 @@ void mark_silence(HostThread& thread, Interval span, FlowCause cause, CauseEvide
   thread.pieces = std::move(pieces);
 }
 
-// A program that has just loaded code or made its context, and has not yet run a kernel, is
-// starting up, whatever it does between its recorded calls.
+// Marks silence between a process's first initialization call and its first kernel as
+// initialization.
 void mark_start_up(FlowRun& run) {
   uint32_t processes = 0;
   for (const HostThread& thread : run.threads) processes = std::max(processes, thread.process + 1);
@@ -493,7 +492,7 @@ void mark_start_up(FlowRun& run) {
   }
 }
 
-// What nobody recorded is no work of the host that an edit could shorten.
+// Marks unrecorded time so that no edit shortens it as host work.
 void mark_unrecorded(FlowRun& run) {
   for (const Interval& span : run.unrecorded) {
     for (HostThread& thread : run.threads) {
@@ -502,8 +501,7 @@ void mark_unrecorded(FlowRun& run) {
   }
 }
 
-// Recording a graph is a one-off cost, whatever the host does for it; it waits and allocates as
-// ever.
+// Marks graph capture as initialization, except waits and allocations.
 void mark_captures(FlowRun& run) {
   for (const Capture& capture : run.captures) {
     std::vector<HostPiece>& pieces = run.threads[capture.thread.index()].pieces;
@@ -546,8 +544,8 @@ void find_bounds(FlowRun& run) {
   run.work_end_ns = run.works.empty() ? run.start_ns : work_end_ns;
 }
 
-// A call inside data loading or a one-off cost is part of it, for the critical path and for edits
-// as for the causes of idle time.
+// A call inside data loading or initialization takes that cause, so that the critical path and
+// edits agree with the causes of idle time.
 void set_kinds_of_calls(FlowRun& run) {
   for (const HostThread& thread : run.threads) {
     for (const HostPiece& piece : thread.pieces) {

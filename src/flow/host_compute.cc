@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kLeastMeanNs = 20'000;
 
-// Names behind the library's of what only takes memory, copies, or looks at a tensor in another
-// way: slow where a subclass of tensors answers in Python, or where the interpreter's lock is held.
+// Operator names, without their library, that only allocate, copy or view tensors. They are slow if
+// a tensor subclass runs Python code or the GIL is taken.
 constexpr std::string_view kComputesNothing =
     " _to_copy _unsafe_view _reshape_alias alias as_strided chunk contiguous detach detach_ expand"
     " expand_as flatten lift_fresh movedim narrow numpy_T permute pin_memory _pin_memory"
@@ -19,8 +19,8 @@ constexpr std::string_view kComputesNothing =
     " squeeze_ t t_ to transpose transpose_ unbind unflatten unsqueeze unsqueeze_ view view_as"
     " wait_tensor ";
 
-// What computes has a library's name before its own; nodes stand around others, and what
-// communicates (`c10d::`) waits.
+// True for a name with a library prefix, except autograd nodes, which contain other operators, and
+// communication (`c10d::`), which waits.
 bool may_compute(std::string_view name) {
   const size_t at = name.rfind("::");
   if (at == std::string_view::npos || name.starts_with("c10d") ||
@@ -38,7 +38,8 @@ struct OfOneName {
   bool calls = false;
 };
 
-// By name, of those asked for: how long its rows take, and whether a runtime call lies in one.
+// Fills per requested name the total duration and count of its operators, and whether one contains
+// a runtime call.
 std::unordered_map<uint32_t, OfOneName> rows_by_name(const Trace& trace,
                                                      std::unordered_map<uint32_t, OfOneName> of) {
   std::unordered_map<uint32_t, std::vector<int64_t>> calls_ns;  // by thread

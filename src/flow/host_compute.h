@@ -1,7 +1,7 @@
 #pragma once
 
-// Operators that compute on the host's own processors, as those on tensors that never were on the
-// device do: the device waits for their results, and not for a launch that is slow to come.
+// Operators that compute on the CPU, e.g. on tensors that are not on the device: the device waits
+// for their results, not for a slow launch.
 
 #include <cstdint>
 #include <vector>
@@ -12,13 +12,13 @@
 namespace assay {
 
 struct HostCompute {
-  int64_t ns = 0;               // idle time of devices behind them
-  std::vector<StringId> names;  // the one with most first
+  int64_t ns = 0;               // idle time of devices that wait for them
+  std::vector<StringId> names;  // most idle time first
 };
 
-// Of the contributors, which are some of each cause: operators of a tensor library ("aten::lerp_")
-// in which no runtime call was recorded and which take 20 µs or more on average. An operator that
-// hands work to a device makes a call; one that does neither takes a few µs.
+// Selects, from the contributors, operators of a tensor library ("aten::lerp_") that make no
+// runtime call and take 20 us or more on average. An operator that launches work makes a call; one
+// that does neither takes a few us. Empty without recorded API calls.
 HostCompute host_compute(const Trace& trace, const std::vector<Contributor>& contributors);
 
 }  // namespace assay

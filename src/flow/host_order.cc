@@ -25,7 +25,7 @@ class HostOrder {
  private:
   void go_through(const HostThread& thread) {
     uint32_t waited = kNoFlowRow;
-    // Per stream the work that its first work after the wait follows already.
+    // Per stream: the last wait that already orders some of its work.
     std::vector<uint32_t> followed(streams_, kNoFlowRow);
     for (uint32_t c = thread.first_call; c < thread.first_call + thread.call_count; ++c) {
       const FlowCall& call = run_.calls[c];
@@ -59,15 +59,15 @@ class HostOrder {
     return std::min(name(a), name(b)) << 32 | std::max(name(a), name(b));
   }
 
-  // Pairs of names that overlap at three places need no order.
+  // Removes pairs whose names overlap at least three times: they need no order.
   void drop_disproved() {
     constexpr uint64_t kPlaces = 3;
     std::unordered_map<NamePair, uint64_t> overlaps;
     for (uint32_t w = 0; w < after_.size(); ++w) {
       if (after_[w] != kNoFlowRow) overlaps.try_emplace(names(after_[w], w), 0);
     }
-    std::vector<uint32_t> running(streams_, kNoFlowRow);  // the last to end
-    std::vector<uint32_t> busy;                           // streams with one
+    std::vector<uint32_t> running(streams_, kNoFlowRow);  // per stream: the last work to end
+    std::vector<uint32_t> busy;                           // streams with running work
     for (uint32_t w = 0; w < run_.works.size(); ++w) {
       const FlowWork& work = run_.works[w];
       std::erase_if(busy, [&](uint32_t stream) {

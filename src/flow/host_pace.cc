@@ -6,15 +6,14 @@
 namespace assay {
 namespace {
 
-// PyTorch's profiler takes so much host time for each operator and call. The median and the ends
-// are of recordings with a measured step without a profiler
-// (docs/measured/2026-11-26-nvidia-h200.md).
+// Host time in ns that PyTorch's profiler adds per operator and call: low, median, high over
+// recordings with a measured step without a profiler (docs/measured/2026-11-26-nvidia-h200.md).
 constexpr double kLeastRowNs = 300;
 constexpr double kRowNs = 2'300;
 constexpr double kMostRowNs = 6'300;
-// The least that is left of the host's time.
+// Least fraction left of the host's time.
 constexpr double kLeastPace = 0.05;
-// The paces of two equal hosts differ so much from one recording to the next.
+// Relative difference between recordings of equal hosts.
 constexpr double kSpeedSpread = 0.1;
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Problem: ranks that meet on the CPU leave their devices idle alike, and what they wait in looks
-// like the host's own work. Method: waits are told by their names, or because all ranks leave them
-// together, far closer than they came; who does not wait while the others do holds them up. Effect:
-// scenes "job: gloo", "job: a barrier by the store", "job: one plans" of tests/verdicts.
+// Problem: ranks that synchronize on the CPU leave their devices idle alike, and their waits look
+// like the host's own work. Method: waits are recognized by name, or because all ranks leave them
+// together, much closer in time than they entered. The rank that works while the others wait is the
+// one they wait for. Tests: scenes "job: gloo", "job: a barrier by the store", "job: one plans" of
+// tests/verdicts.
 
 #include "flow/host_peers.h"
 
@@ -23,7 +24,7 @@ constexpr size_t kLeastOfDevices = 3;  // ranks
 
 using Names = std::map<std::string, int64_t>;
 
-// A spell of which the name is not copied yet.
+// A HostSpell without a copy of its name.
 struct HostStretch {
   Interval span;
   StringId name = {};
@@ -38,7 +39,7 @@ bool is_of_host(FlowCause cause) {
          cause == FlowCause::kAlloc;
 }
 
-// waits_for_others of any text of a trace, each asked for once.
+// waits_for_others() of a trace's texts, cached.
 class WaitingNames {
  public:
   explicit WaitingNames(const Trace& trace) : trace_(trace), known_(trace.strings.size(), 0) {}
@@ -65,7 +66,7 @@ std::vector<HostStretch> merged_slices(const Trace& trace, const std::vector<Flo
     const bool named = slice.source != RowSource::kNone && slice.row != kNoFlowRow;
     const StringId name = named ? row_name(trace, slice.source, slice.row) : StringId();
     const bool waits = slice.cause != FlowCause::kInput && waiting(name);
-    if (slice.cause == FlowCause::kNothingAsked && !waits) continue;  // a host that is done
+    if (slice.cause == FlowCause::kNothingAsked && !waits) continue;  // the host is done
     const bool goes_on = !spells.empty() && spells.back().span.end_ns == span.start_ns &&
                          spells.back().name == name && spells.back().waits == waits;
     if (goes_on) {
@@ -77,7 +78,7 @@ std::vector<HostStretch> merged_slices(const Trace& trace, const std::vector<Flo
   return spells;
 }
 
-// Stretches in which the device computes with hardly a gap.
+// Adds intervals in which the device computes with gaps of at most 20 us.
 void add_compute(const std::vector<Interval>& compute, std::vector<HostStretch>& spells) {
   constexpr int64_t kHardlyNs = 20'000;
   const size_t first = spells.size();
@@ -90,7 +91,7 @@ void add_compute(const std::vector<Interval>& compute, std::vector<HostStretch>&
   }
 }
 
-// At most kMostSpells, the longest, in their order.
+// Keeps at most the kMostSpells longest, in order.
 void keep_longest(std::vector<HostStretch>& spells) {
   std::erase_if(spells, [](const HostStretch& one) { return one.length_ns() < kLeastSpellNs; });
   if (spells.size() <= kMostSpells) return;
@@ -102,7 +103,7 @@ void keep_longest(std::vector<HostStretch>& spells) {
   std::erase_if(spells, [&](const HostStretch& one) { return one.length_ns() <= least_ns; });
 }
 
-// Waits of one name on every rank that has it.
+// Intervals of one name, by rank.
 struct OfName {
   std::map<uint32_t, std::vector<Interval>> by_rank;
 
@@ -154,7 +155,7 @@ class Finder {
   }
 
  private:
-  // Spells of a name that all ranks leave together are waits; they bring clocks together, too.
+  // Names that all ranks leave together are waits. They can align clocks, too.
   void note_names() {
     std::map<std::string, OfName> names;
     for (uint32_t r = 0; r < spells_.size(); ++r) {
@@ -197,8 +198,8 @@ class Finder {
     return true;
   }
 
-  // Of what the other ranks wait, how much passes while the host of `rank` works and its device is
-  // idle: a rank whose device is busy, or in a collective, may wait for these itself.
+  // Waiting time of the other ranks during which `rank` works (works_). A rank in a collective does
+  // not count: it may itself wait for them.
   int64_t held_ns(uint32_t rank) const {
     int64_t sum_ns = 0;
     for (uint32_t r = 0; r < waits_.size(); ++r) {
@@ -215,7 +216,7 @@ class Finder {
     if (held.size() < 2) return std::nullopt;
     const auto rank =
         static_cast<uint32_t>(std::max_element(held.begin(), held.end()) - held.begin());
-    int64_t others_ns = 0;  // what the others wait in all
+    int64_t others_ns = 0;  // total waiting time of the others
     for (uint32_t r = 0; r < waits_.size(); ++r) {
       if (r != rank) others_ns += length_ns(waits_[r]);
     }
@@ -227,7 +228,7 @@ class Finder {
     return matters(found) ? std::optional(found) : std::nullopt;
   }
 
-  // Waits that all ranks leave together, while some of them works: none of them alone.
+  // Waits that all ranks leave together while some rank works, but none of them alone causes most.
   std::optional<HostsWait> held_in_turn() const {
     constexpr double kMost = 0.8;
     if (together_.empty()) return std::nullopt;
@@ -239,7 +240,7 @@ class Finder {
     Names held;
     int64_t all_ns = 0;
     int64_t held_ns = 0;
-    // Nobody works while it waits itself: what any rank does is what the others do.
+    // A waiting rank does not work, so work of any rank is work of the others.
     std::vector<Interval> others;
     for (const auto& works : works_) others.insert(others.end(), works.begin(), works.end());
     others = merge_intervals(std::move(others));
@@ -278,7 +279,7 @@ class Finder {
   }
 
   bool matters(const HostsWait& found) const {
-    constexpr int64_t kLeastPart = 20;  // one in so many of the run
+    constexpr int64_t kLeastPart = 20;  // at least 1/20 of the run
     return found.wait_ns > 0 && found.wait_ns * kLeastPart >= job_.makespan_ns({});
   }
 
@@ -323,7 +324,7 @@ class Finder {
     return most == names.end() ? Names::value_type() : *most;
   }
 
-  // What the rank does for at least half of the time that the others wait.
+  // Sets what the rank does for at least half of the others' waiting time.
   void tell_held(uint32_t rank, const std::vector<Interval>& waited, HostsWait& found) const {
     Names names;
     int64_t device_ns = 0;
@@ -340,7 +341,8 @@ class Finder {
   std::vector<std::vector<HostSpell>> spells_;
   std::vector<Meeting> meetings_;
   std::set<std::string> together_;  // names of waits that all ranks leave together
-  // Per rank, by the common clock: when its host waits, and when it works beside an idle device.
+  // Per rank, by the common clock: when its host waits, and when it works (host while the device is
+  // idle, or device compute).
   std::vector<std::vector<Interval>> waits_;
   std::vector<std::vector<Interval>> works_;
 };

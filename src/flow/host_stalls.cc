@@ -14,8 +14,8 @@
 namespace assay {
 namespace {
 
-// The shortest row of a table around `most` of `span` that is shorter than least_ns and that
-// `counts`; least_ns becomes its duration.
+// The name of the shortest event that covers a fraction `most` of `span`, is shorter than least_ns
+// and satisfies `counts`. Sets least_ns to its duration. None if there is none.
 template <typename Table, typename Counts>
 StringId shortest_around(const Table& table, Interval span, double most, int64_t& least_ns,
                          Counts counts) {
@@ -32,7 +32,7 @@ StringId shortest_around(const Table& table, Interval span, double most, int64_t
   return name;
 }
 
-// What the profiler itself does for most of a slice.
+// The profiler's own activity that covers half of `span`, with kProfilers in front; empty if none.
 std::string profiler_in(const Trace& trace, Interval span) {
   int64_t least_ns = INT64_MAX;
   const StringId name =
@@ -40,7 +40,7 @@ std::string profiler_in(const Trace& trace, Interval span) {
   return name ? std::string(kProfilers) + std::string(trace.text(name)) : "";
 }
 
-// The thread of the row that names a contributor's longest slice.
+// The thread of the event that names a contributor's longest slice; none if not found.
 ThreadId thread_of_longest(const Trace& trace, const Contributor& who) {
   const auto in = [&](const auto& table) {
     for (size_t i = 0; i < table.size(); ++i) {
@@ -55,7 +55,7 @@ ThreadId thread_of_longest(const Trace& trace, const Contributor& who) {
   return who.source == RowSource::kFrame ? in(trace.frames) : ThreadId();
 }
 
-// Stalls with the cause and the source of a contributor, merged.
+// Stalls with a contributor's cause and source, merged.
 std::vector<Interval> pauses_of(const FlowReport& report, const Contributor& contributor) {
   std::vector<Interval> pauses;
   for (const DeviceFlow& device : report.devices) {
@@ -67,8 +67,8 @@ std::vector<Interval> pauses_of(const FlowReport& report, const Contributor& con
   return clip(merge_intervals(std::move(pauses)), report.window);
 }
 
-// The name of the operating system's calls in which threads that call the runtime are for most of
-// the pauses.
+// The system call that threads with API calls are in for at least 60 % of the stalls; empty if
+// none.
 std::string system_calls_in(const Trace& trace, const std::vector<Interval>& pauses) {
   constexpr double kMost = 0.6;
   std::vector<bool> calls(trace.threads.size(), false);
@@ -89,11 +89,11 @@ std::string system_calls_in(const Trace& trace, const std::vector<Interval>& pau
   return named ? std::string(trace.text(most->first)) : "";
 }
 
-// "CPU page faults" if one follows the other through most of the stalls. A fault has no recorded
-// end: its cost, with the work on its page, is taken to end at the next one.
+// kPageFaults if faults in close succession cover at least 60 % of the stalls. A fault has no
+// recorded end: it is assumed to last until the next one.
 std::string page_faults_in(const Trace& trace, const std::vector<Interval>& pauses) {
   constexpr double kMost = 0.6;
-  constexpr int64_t kApartNs = 1'000'000;  // a page moves in a tenth of that
+  constexpr int64_t kApartNs = 1'000'000;  // ten times what moving a page takes
   const auto& rows = trace.other_events;
   std::vector<int64_t> faults;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -110,8 +110,8 @@ std::string page_faults_in(const Trace& trace, const std::vector<Interval>& paus
   return named ? std::string(kPageFaults) : "";
 }
 
-// Whether rows of that label are around most of these pauses: what names the longest one may have
-// nothing to do with the others.
+// True if the label covers at least half of the stalls. What covers the longest one may be
+// unrelated to the others.
 bool is_around_most(const Trace& trace, StringId label, const std::vector<Interval>& pauses) {
   const auto& labels = trace.annotations;
   std::vector<Interval> spans;
@@ -122,13 +122,12 @@ bool is_around_most(const Trace& trace, StringId label, const std::vector<Interv
   return length_ns(intersect(merge_intervals(std::move(spans)), pauses)) * 2 >= length_ns(pauses);
 }
 
-// What is around the longest slice of what no row of its thread names, and around most of
-// all of them: the shortest label, none of those that are around most of the run; else calls of the
-// operating system; else page faults.
+// What covers the longest unnamed slice and most of all such slices: the shortest label shorter
+// than half of the window; else system calls; else page faults.
 std::string label_around(const Trace& trace, const Contributor& contributor,
                          const FlowReport& report) {
   constexpr double kNearlyAll = 0.9;
-  // One that is hardly longer than the slice says what the slice is, however long that is.
+  // A label hardly longer than the slice describes it, whatever its length.
   const int64_t pause_ns = contributor.longest.end_ns - contributor.longest.start_ns;
   int64_t least_ns = std::max(report.window_ns() / 2, pause_ns + pause_ns / 8);
   const auto& labels = trace.annotations;
@@ -141,7 +140,7 @@ std::string label_around(const Trace& trace, const Contributor& contributor,
   return calls.empty() ? page_faults_in(trace, pauses) : calls;
 }
 
-// The thread that makes the first call from time_ns on.
+// The thread that makes the first call at time_ns or later; none if there is none.
 ThreadId next_to_call(const Trace& trace, int64_t time_ns) {
   ThreadId thread;
   int64_t first_ns = INT64_MAX;
@@ -154,8 +153,8 @@ ThreadId next_to_call(const Trace& trace, int64_t time_ns) {
   return thread;
 }
 
-// Threads that wait themselves for a good part of a slice: the functions around that hold nobody
-// up.
+// Per thread: it waits for more than a quarter of `span`, so the functions around that wait block
+// nobody.
 std::vector<bool> waiting_threads(const Trace& trace, Interval span) {
   std::vector<int64_t> waits_ns(trace.threads.size());
   for (size_t i = 0; i < trace.frames.size(); ++i) {
@@ -249,7 +248,7 @@ std::string runs_in_pauses(const FlowAnswer& answer) {
     }
     by_name[frames.name[i]].push_back({frames.start_ns[i], frames.start_ns[i] + frames.dur_ns[i]});
   }
-  // Functions around it run in the stalls, too: the shortest of all is named.
+  // Callers run during the stalls, too: take the shortest.
   StringId name;
   int64_t least_ns = INT64_MAX;
   for (auto& [frame, spans] : by_name) {
@@ -259,7 +258,8 @@ std::string runs_in_pauses(const FlowAnswer& answer) {
     const int64_t runs_ns = length_ns(runs);
     const int64_t inside_ns = length_ns(intersect(runs, pauses));
     if (runs_ns >= least_ns || inside_ns * 10 < pauses_ns * 6) continue;
-    // A thread that runs all the time runs in the stalls, too. One that holds the GIL runs little outside them.
+    // A thread that always runs also runs during the stalls; one that holds the GIL hardly runs
+    // outside them.
     if (in_function && share(runs_ns - inside_ns, runs_ns) * 2 > elsewhere) continue;
     least_ns = runs_ns;
     name = frame;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the host does, or waits for, in the pauses that lead a verdict: its name, from all tables.
+// Names what the host does or waits for during leading stalls, from all tables.
 
 #include <string>
 #include <string_view>
@@ -9,27 +9,27 @@
 
 namespace assay {
 
-// Before the name of what the profiler itself does.
+// Prefix of names of the profiler's own overhead.
 constexpr std::string_view kProfilers = "the profiler's ";
 
 // The name of stalls in which the host touches managed memory.
 constexpr std::string_view kPageFaults = "CPU page faults";
 
-// What the host does in its pauses: a name, or the label around them; empty where nothing tells.
+// What the host does during its stalls: a name, or the label around them; empty if unknown.
 std::string pause_name(const FlowAnswer& answer);
-// Whether one name, or silence, holds nearly all of the pauses.
+// True if one name, or unattributed time, has at least 80 % of the stalls.
 bool pauses_in_one(const LeadingPauses& pauses);
-// Whether it waits in them, for another thread or for what is outside.
+// True if the host waits during them, for another thread or for external input.
 bool waits_in_pauses(const FlowAnswer& answer);
-// What another thread of the process does for most of the longest pause, where the host waits in
-// it, or is in a call: the driver lets one thread make some of its calls at a time. Empty where
-// nothing tells.
+// What another thread of the process does for most of the longest stall, if the host waits in it or
+// is in an API call (the driver serializes some calls across threads). Empty if unknown.
 std::string pause_holder(const FlowAnswer& answer);
-// The same of the longest slice of one contributor, whatever it is.
+// The same for a contributor's longest slice, whether or not it waits.
 std::string held_by_thread(const Trace& trace, const Contributor& who);
 
-// A function that another thread of the process runs in most stalls of the launching thread, which records nothing
-// in them or is in one Python function. That thread may hold the GIL. Empty if no row shows it.
+// A function that another thread of the process runs during most stalls of the launching thread, if
+// that thread records nothing or one Python function in them. That thread may hold the GIL. Empty
+// if none is found.
 std::string runs_in_pauses(const FlowAnswer& answer);
 
 }  // namespace assay

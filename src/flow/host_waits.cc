@@ -1,10 +1,10 @@
-// Hosts that wait for the device without a call that waits.
+// Hosts that wait for the device without a waiting call.
 //
-// Problem: a host that reads a flag or a count which a kernel writes into its memory
-// (expert-parallel dispatch, schedulers that spin) shows nothing while it does: its time would be
-// the host's own, and no cheaper kernel would let the run end sooner. Method: pauses of a thread
-// that hold the same (one operator, one frame, nothing at all) and end where work of one name ends
-// that the thread had launched before; nearly each time, and more often than chance would have it.
+// Problem: a host that polls a flag or count which a kernel writes to host memory (expert-parallel
+// dispatch, spinning schedulers) records nothing meanwhile. Its time would count as its own work,
+// and no faster kernel would shorten the run. Method: find gaps between calls of a thread that
+// contain the same thing (one operator, one frame, or nothing) and end when work of one name ends
+// that the thread had launched before, nearly every time and more often than by chance.
 
 #include <algorithm>
 #include <map>
@@ -19,14 +19,15 @@
 namespace assay {
 namespace {
 
-// The value may come before the kernel's end, and the host may look at it before its next call.
+// The value may arrive before the kernel's end, and the host may read it before its next call.
 constexpr int64_t kNearNs = 100'000;
 constexpr size_t kMostEnds = 256;
 
-// A place of the program: thread, what holds the pause (table, name), the calls before and behind.
+// A place in the program: thread, table and name of the gap's longest piece, names of the calls
+// before and after.
 using Held = std::tuple<uint32_t, RowSource, uint32_t, uint32_t, uint32_t>;
 
-using Pauses = Repetition<uint32_t>;  // by name of what ended: (call, work)
+using Pauses = Repetition<uint32_t>;  // by name of the work that ended: (call, work)
 
 class HostWaits {
  public:
@@ -77,7 +78,7 @@ class HostWaits {
     for (uint32_t w = 0; w < run_.works.size(); ++w) ++works_of_name_[name_of(w)];
   }
 
-  // The works that the thread launched before the pause and that end where it ends, one of a name.
+  // Notes works that the thread launched before the gap and that end near its end, one per name.
   void note_ends(uint32_t c, Interval pause, Pauses& pauses) {
     auto at = std::partition_point(ends_.begin(), ends_.end(), [&pause](const Timed& end) {
       return end.time_ns < pause.end_ns - kNearNs;
@@ -111,7 +112,8 @@ class HostWaits {
 
 void find_host_waits(FlowRun& run, const std::vector<Timed>& ends) { HostWaits(run, ends).find(); }
 
-// Else a replay that lets the host run ahead before would work off the device's rest meanwhile.
+// Otherwise a replay in which the host runs ahead would process the device's backlog during the
+// unrecorded time.
 void find_calls_after_unrecorded(FlowRun& run, const std::vector<Timed>& ends) {
   for (const Interval& span : run.unrecorded) {
     const auto end = std::partition_point(

@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-// own_ns of `whole_ns`, when the whole takes new_ns. Exact where the part is all of it.
+// own_ns scaled by new_ns / whole_ns. Exact if own_ns is all of it.
 int64_t scaled_part(int64_t own_ns, int64_t new_ns, int64_t whole_ns) {
   if (own_ns == whole_ns) return new_ns;
   if (whole_ns <= 0) return own_ns;
@@ -16,7 +16,7 @@ int64_t scaled_part(int64_t own_ns, int64_t new_ns, int64_t whole_ns) {
   return static_cast<int64_t>(static_cast<double>(own_ns) * factor);
 }
 
-// Whether nobody who takes part is missing. Without the size of the group it may be the whole job.
+// True if no participant is missing. If the group's size is unknown, it may be the whole job.
 bool is_complete(const std::vector<RankGraph>& ranks, const Meeting& meeting) {
   if (!meeting.whole) return false;
   for (const Visit& visit : meeting.visits) {
@@ -28,7 +28,7 @@ bool is_complete(const std::vector<RankGraph>& ranks, const Meeting& meeting) {
   return true;
 }
 
-// Which ranks meet in `meetings`, directly or over others: a number per rank, in their order.
+// Connected components of ranks over `meetings`: per rank the lowest rank of its component.
 std::vector<uint32_t> parts_of(const std::vector<const Meeting*>& meetings, size_t ranks) {
   std::vector<uint32_t> part(ranks);
   std::iota(part.begin(), part.end(), 0U);
@@ -47,13 +47,13 @@ std::vector<uint32_t> parts_of(const std::vector<const Meeting*>& meetings, size
   return part;
 }
 
-// What sends and receives tell of the clocks of two parts of a job.
+// Clock differences between two components of a job, from sends and receives.
 struct ClockTie {
-  std::vector<int64_t> apart_ns;  // end of the one side less that of the other
+  std::vector<int64_t> apart_ns;  // end of one side minus end of the other
   std::vector<const Meeting*> pairs;
 
-  // Both sides of a transfer end together, or the sender a little sooner. A sender that need not
-  // wait ends at any time before: then the difference is the receiver's, and varies.
+  // True if the clocks agree. Both sides of a transfer end together, or the sender slightly
+  // earlier. A sender that need not wait ends at any earlier time: then the difference varies.
   bool agrees() const { return std::abs(middle_of(apart_ns)) <= kAgreeNs; }
   bool ties() const {
     constexpr size_t kLeastPairs = 3;
@@ -72,7 +72,7 @@ struct ClockTie {
   static constexpr int64_t kAgreeNs = 100'000;
 };
 
-// Sends and receives between ranks that no collective joins, by the parts that they join.
+// Clock differences by pair of components that sends and receives connect.
 std::map<std::pair<uint32_t, uint32_t>, ClockTie> clock_ties(const Meetings& found,
                                                              const std::vector<uint32_t>& part,
                                                              const std::vector<int64_t>& offsets) {
@@ -105,7 +105,7 @@ JobClocks job_clocks(const Meetings& found, size_t ranks) {
     clocks.aligned |= tie.agrees() || tie.ties();
     moves |= tie.ties() && !tie.agrees();
   }
-  // Parts that agree with one that moves, move too.
+  // Components that agree with a shifted one shift with it.
   for (const auto& [ends, tie] : ties) {
     if (moves && tie.ties()) sure.insert(sure.end(), tie.pairs.begin(), tie.pairs.end());
   }
@@ -171,7 +171,7 @@ void Job::join(const Meetings& found) {
       const uint32_t base = point_base_[visit.rank];
       const int64_t transfer_ns = visit.end_ns - offsets_[visit.rank] - joined.last_ns;
       meeting_at_[base + part.begin] = 2 * number;
-      // Who left before all had come waited for nobody, where that is possible.
+      // A rank that left before the last arrival waited for nobody, if its collective allows that.
       if (transfer_ns < 0 && !meeting.group.all_wait) continue;
       meeting_at_[base + part.end] = 2 * number + 1;
       transfer_at_[base + part.end] = transfer_ns;
@@ -181,8 +181,9 @@ void Job::join(const Meetings& found) {
   }
 }
 
-// Each rank goes on until it would leave a collective to which not all have come. Where all are
-// stuck, recorded times contradict each other: the earliest meeting is taken apart.
+// Orders points for replays: each rank advances until it would leave a collective at which not all
+// have arrived. If all ranks are stuck, recorded times contradict each other: the earliest meeting
+// is split.
 void Job::order() {
   std::vector<uint32_t> at(point_base_.begin(), point_base_.end() - 1);
   std::vector<uint32_t> to_come(meetings_.size(), 0);

@@ -7,8 +7,9 @@
 namespace assay {
 namespace {
 
-// By the rank's own clock: where at least one part had all its ranks, and where one was waited for.
-// Behind the last rank that is here others may be waited for that are not.
+// By the rank's own clock: intervals in which a complete collective transferred, and intervals in
+// which a rank was waited for. After the last arrival, ranks outside the job may still be waited
+// for.
 struct Spans {
   std::vector<Interval> waits;
   std::vector<Interval> transfers;
@@ -18,7 +19,7 @@ int64_t common_ns(const std::vector<Interval>& a, const std::vector<Interval>& b
   return length_ns(intersect(a, b));
 }
 
-// Per rank and device.
+// Indexed by rank, then device.
 std::vector<std::vector<Spans>> spans_of(const Job& job) {
   const std::vector<RankGraph>& ranks = job.ranks();
   std::vector<std::vector<Spans>> spans;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the time of a job is lost to, over all its ranks: communication is cut into waiting for the
-// last rank and transfer, where the ranks match.
+// The bottleneck of a job over all its ranks. Communication is split into waiting for the last rank
+// and transfer, if ranks are matched.
 
 #include <cstdint>
 #include <vector>
@@ -11,20 +11,22 @@
 
 namespace assay {
 
-// What became of the time in which only communication ran.
+// Split of the time in which only communication ran.
 struct CommSplit {
-  int64_t wait_ns = 0;      // before the last rank came
-  int64_t transfer_ns = 0;  // all had come
-  int64_t unsplit_ns = 0;   // not matched over ranks, or ranks are missing: never called waiting
+  int64_t wait_ns = 0;      // before the last arrival
+  int64_t transfer_ns = 0;  // after the last arrival
+  // Not matched across ranks, or ranks are missing; never counted as waiting.
+  int64_t unsplit_ns = 0;
 };
-// Per rank of the job and device of the rank, by the rank's clock: when it was in a collective or
-// transfer, and another rank had not come yet; merged. Empty where the clocks could not be aligned.
+// Per rank and device, by the rank's clock: merged intervals in which it was in a collective or
+// transfer and another rank had not arrived. Empty if the clocks could not be aligned.
 std::vector<std::vector<std::vector<Interval>>> waiting_in(const Job& job);
-// Per rank of the job. Nothing is split where the clocks could not be aligned.
+// Per rank of the job. All time is unsplit_ns if the clocks could not be aligned.
 std::vector<CommSplit> split_communication(const Job& job);
 
-// Places of the traces that are ranks. One without device work that states no rank is a process
-// that helps them (a server's front end, a data loader), where any of the others has such work.
+// Indices of the traces that are ranks, ascending. A trace without device work and without a rank
+// number is a helper process (a server's front end, a data loader) if any other trace has device
+// work.
 std::vector<size_t> ranks_among(const std::vector<const RankGraph*>& traces,
                                 const std::vector<FlowTotals>& totals);
 
@@ -34,9 +36,9 @@ struct JobTotals {
 };
 JobTotals job_totals(const std::vector<FlowTotals>& ranks, const std::vector<CommSplit>& comm);
 
-// As of one rank, but transfer is work of the devices. Time in communication that is not split
-// counts as kCollectiveWait, as of one rank. ranks: what bounds each by itself, where that is
-// known: host time that on every rank only follows waiting for its device is lost by waiting.
+// As for one rank, but transfer is device work. Unsplit communication counts as kCollectiveWait.
+// ranks: each rank's own bottleneck, if known: if it is kSync on every rank, host time that leads
+// is kSync.
 BoundBy bound_of_job(const JobTotals& job, const std::vector<BoundBy>& ranks = {},
                      const FlowVerdictOptions& options = {});
 

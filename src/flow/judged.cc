@@ -13,9 +13,11 @@
 namespace assay {
 namespace {
 
-constexpr uint64_t kEnoughIterations = 3;  // make a steady state, however few their pieces of work
-constexpr double kTorn = 0.2;              // of the window in holes: rows are missing throughout
-constexpr size_t kMostJudged = 6;          // stretches, the longest; a longer one decides
+// Enough for a steady state, however little work they have.
+constexpr uint64_t kEnoughIterations = 3;
+// Share of the window in holes: events are missing throughout.
+constexpr double kTorn = 0.2;
+constexpr size_t kMostJudged = 6;          // most stretches tried, longest first
 
 int64_t length(const Stretch& part) { return part.span.end_ns - part.span.start_ns; }
 
@@ -47,7 +49,7 @@ std::optional<BoundBy> cause_of(StretchKind kind, const FlowTotals& total) {
   }
 }
 
-// Letters and digits alone, in lower case.
+// Only letters and digits, in lower case.
 std::string plain(std::string_view word) {
   std::string text;
   for (const char c : word) {
@@ -73,7 +75,7 @@ std::string list_of(const std::vector<Stretch>& parts) {
   return text.empty() ? "none" : text;
 }
 
-// The part that is asked for; of several with one name the longest.
+// The requested part; the longest of several with that name.
 Result<size_t> find_part(const std::vector<Stretch>& parts, std::string_view asked) {
   const std::string word = plain(asked);
   size_t found = parts.size();
@@ -102,7 +104,7 @@ std::string_view unit_of(std::string_view time) {
   return time.substr(std::min(time.find_first_not_of("0123456789."), time.size()));
 }
 
-// In ns; `unit` where the time has none of its own.
+// In ns; `unit` applies if the time has none. None if it cannot be parsed.
 std::optional<int64_t> time_of(std::string_view time, std::string_view unit) {
   const std::string_view own = unit_of(time);
   if (!own.empty()) unit = own;
@@ -114,7 +116,7 @@ std::optional<int64_t> time_of(std::string_view time, std::string_view unit) {
   return std::llround(number * factor);
 }
 
-// What "A..B" asks for, of `window`.
+// The interval of `window` that "A..B" requests.
 Result<Interval> span_of(std::string_view asked, Interval window) {
   const size_t dots = asked.find(kBetween);
   const std::string_view to = asked.substr(dots + kBetween.size());
@@ -141,7 +143,7 @@ uint64_t whole_within(const Windows& iterations, Interval span) {
       }));
 }
 
-// Cuts `span` out of the parts, as one of them. Returns its place.
+// Makes `span` a part and cuts it out of the others. Returns its index.
 size_t carve(Interval span, const Windows& iterations, std::vector<Stretch>& parts) {
   std::vector<Stretch> before;
   std::vector<Stretch> after;
@@ -174,7 +176,7 @@ class RunJudge {
  public:
   RunJudge(FlowModel& model, const Windows& iterations, const FlowOptions& options)
       : model_(model), iterations_(iterations), options_(options) {
-    // Ranks of a job are compared over what each was asked for.
+    // Ranks of a job are compared without extending their windows to whole steps.
     if (!options_.rank_graph) options_.steps = &iterations;
     whole_.report = make_flow_report(model, options_);
     whole_.verdict = judge_flow(trace(), whole_.report, {.iterations = &iterations});
@@ -235,7 +237,7 @@ class RunJudge {
     stretches_.torn = is_torn();
   }
 
-  // Lengths, totals and known causes of the parts.
+  // Fills lengths, totals and known causes of the parts.
   void measure() {
     const FlowReport& report = whole_.report;
     for (Stretch& part : stretches_.parts) {
@@ -246,7 +248,7 @@ class RunJudge {
     }
   }
 
-  // One stall in which the device has no row is none; rows that are missing again and again are.
+  // A single gap without device work is a stall; repeated ones mean missing events.
   bool is_torn() const {
     int64_t holes_ns = 0;
     int64_t work_ns = 0;
@@ -282,10 +284,10 @@ class RunJudge {
   }
 
   JudgedRun told(size_t i, Part part, bool asked) {
-    // What lies outside it is another part, and not the host's alone.
+    // What precedes or follows it is another part, not host-only time.
     part.run.report.told_window =
         asked || i > 0 || stretches_.parts.back().kind == StretchKind::kAfter;
-    // A part without any work is asked for to see why: that is known from its kind.
+    // A part without work takes the cause that its kind implies.
     const std::optional<BoundBy> by_kind = stretches_.parts[i].cause;
     if (part.run.report.evidence.works == 0 && by_kind) part.run.verdict.bound = *by_kind;
     stretches_.parts[i].headline = true;
@@ -295,10 +297,10 @@ class RunJudge {
     return std::move(part.run);
   }
 
-  // Whether something stands in front of an answer that is not part of it: work from before the
-  // recording, missing rows, start-up, rows outside the labelled steps. One-off costs that come
-  // again, and time in which nobody asks, are the run's own, and lead where they are most of it.
-  // Of rows that stand on two clocks lateness tells nothing.
+  // True if a part that does not belong to the answer hides it: work from before the recording,
+  // missing events, start-up, or events outside the labelled steps. Recurring initialization and
+  // time without requests belong to the run and may lead. If host and device clocks differ,
+  // lateness proves nothing.
   bool hides_something() const {
     if (clock_gap(whole_.report.evidence).ns > 0) return false;
     const bool again = whole_.verdict.bound == BoundBy::kColdStart &&
@@ -317,7 +319,7 @@ class RunJudge {
     return sum_ns;
   }
 
-  // Beside start-up or waiting, a single pass is no steady state.
+  // Next to start-up or idle parts, a single pass is not a steady state.
   bool counts(const Stretch& part) const {
     const auto asks_more = [](const Stretch& other) {
       return other.kind == StretchKind::kStartUp || other.kind == StretchKind::kColdAgain ||
@@ -327,8 +329,8 @@ class RunJudge {
            std::none_of(stretches_.parts.begin(), stretches_.parts.end(), asks_more);
   }
 
-  // The longest one that has an answer. Outside the labelled steps lies one, too, where more is
-  // there than in them.
+  // The longest part that can be diagnosed. This may be one outside the labelled steps, if it is
+  // longer.
   std::optional<JudgedRun> longest() {
     std::vector<size_t> order;
     for (size_t i = 0; i < stretches_.parts.size(); ++i) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The answer of a run: what can be judged of it, and the verdict of that. A recording is seldom one
-// thing; one part that cannot be judged must not decide for all of it.
+// Diagnosis of a run: selects the part that can be analyzed and diagnoses it. A recording is seldom
+// uniform, and a part that cannot be analyzed must not decide for the rest.
 
 #include <string_view>
 
@@ -14,19 +14,21 @@
 namespace assay {
 
 struct JudgedRun {
-  FlowReport report;    // of the judged stretch, with FlowReport::stretches
-  FlowVerdict verdict;  // of the same
-  Windows iterations;   // those inside it, for replays
+  FlowReport report;    // of the analyzed part, with FlowReport::stretches
+  FlowVerdict verdict;  // of the same part
+  Windows iterations;   // iterations that begin in it, for replays
 };
 
-// The words that a part may be asked for by: its kind ("lead-in"), its unit ("iterations", "decode"),
-// its name, its number from 1, "all". Upper case, blanks, - and _ are alike. "A..B" names two times from the begin of the
-// window, as "10.2ms..15ms". The stretch between them becomes a part, and the other parts keep the rest.
+// Names of a part: its kind ("lead-in"), its unit ("iterations", "decode"), its name, its number
+// starting at 1, "all". Case, blanks, - and _ are ignored. "A..B" gives two times from the window's
+// begin, e.g. "10.2ms..15ms": that interval becomes a part and is cut out of the others.
 //
-// part: what is judged; empty = the largest stretch that can be, and where none can or options ask
-// for a graph of ranks, all of it, as for "all". Replays stay inside: the model's graph becomes that
-// of the stretch.
-// Errors: there is no such part. A stretch is empty or outside the window, or there are several ranks.
+// part: the part to analyze, empty = the longest one that can be analyzed, or all if there is none
+// or options.rank_graph is set. Replays stay inside it: model.graph is replaced by that of the
+// part.
+//
+// Errors (kInvalidArgument): no such part, an interval that is empty or outside the window, or an
+// interval with options.rank_graph.
 Result<JudgedRun> judge_run(FlowModel& model, const Windows& iterations, FlowOptions options,
                             std::string_view part);
 

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kCutNs = -(int64_t{1} << 60);  // earlier than every time, and far from overflow
+constexpr int64_t kCutNs = -(int64_t{1} << 60);  // before any time, without overflow
 
 using Parts = std::array<int64_t, kGainClasses>;
 
@@ -103,7 +103,8 @@ class LaneGraphMaker {
     return device && moves_pages(run_.works[point.row]);
   }
 
-  // Moves of pages overlap the work of a stream and order nothing, although their row names one.
+  // Page migrations overlap the stream's work and order nothing, although their event names a
+  // stream.
   bool follows_pages(uint32_t source, const Point& point) const {
     if (source == kNoPoint) return false;
     const Point from = graph_.point(source);
@@ -162,7 +163,7 @@ class LaneGraphMaker {
           std::clamp<int64_t>(from_ns_ - reached_ns, 0, std::max<int64_t>(residual_ns, 0));
       edge.of(GainClass::kStands) += residual_ns < 0 ? residual_ns : before_ns;
       const int64_t late_ns = residual_ns < 0 ? 0 : residual_ns - before_ns;
-      // Time until a call returns belongs to the host.
+      // Delay at the end of a call belongs to the host.
       const bool unseen = late_ns > kFlowMarginNs && point.kind != PointKind::kCallEnd;
       edge.of(unseen ? GainClass::kUnseen : GainClass::kLate) += late_ns;
       if (unseen) residuals_.push_back({p, late_ns});
@@ -190,8 +191,8 @@ class LaneGraphMaker {
     const EdgeKind kind = graph_.kind[e];
     int64_t lag_ns = edge.lag_ns;
     const int64_t from_ns = source_ns(edge.source);
-    // A moving page takes time of the host or of the kernel that waits for it; its own row delays nothing. Time before
-    // the window is fixed, and so are negative lags of clocks that differ.
+    // A page migration takes time of the host or the kernel that waits for it; its own event delays
+    // nothing. Time before the window and negative lags (clocks that differ) are fixed.
     if (lag_ns <= 0 || graph_.time_ns[p] <= from_ns_ || is_page(point)) {
       edge.of(GainClass::kStands) = lag_ns;
       return;
@@ -252,7 +253,7 @@ class LaneGraphMaker {
         const uint32_t before = graph_.point(edge.source).row;
         const bool nodes = work.in_graph && run_.works[before].call == work.call;
         const FlowFloor& usual = kind == EdgeKind::kStream ? run_.floors.stream : run_.floors.event;
-        // The device needs this time between queued work, if the run has such gaps to show it.
+        // The device needs this gap between queued work, if the run has enough of them to measure.
         const GainClass way = usual.assumed ? GainClass::kLaunch : GainClass::kDevice;
         edge.of(nodes ? GainClass::kStands : way) += lag_ns;
         break;

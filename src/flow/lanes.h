@@ -1,7 +1,8 @@
 #pragma once
 
-// Replays without several sets of resources, in one pass over the graph. Every lag is divided into parts, each of one
-// class. A lane keeps some classes; a lane that keeps all of them gives the recorded times.
+// Replays without different sets of resources, several in one pass over the graph. Every lag is
+// divided into parts, each of one class. A lane keeps some classes; a lane that keeps all gives the
+// recorded times.
 
 #include <array>
 #include <cstdint>
@@ -16,28 +17,29 @@ namespace assay {
 // The class of a part of a lag.
 enum class GainClass : uint8_t {
   kWork,       // operators, frames, and unattributed time
-  kLaunch,     // calls and launch latency
+  kLaunch,     // API calls, returns of waits, launch queue and latency
   kAlloc,      // memory of the device
   kInput,      // loading data
-  kStartup,    // one-time initialization, capture of graphs
+  kStartup,    // one-time initialization, graph capture
   kDevice,     // kernels, and gaps between queued work
   kCopy,       // copies and fills, and calls while their own copy is staged
-  kMigration,  // pages of managed memory, and the host that reads them
+  kMigration,  // page migrations, and the host and kernels that wait for them
   kComm,       // collectives
-  kUnseen,     // unexplained delay of more than kFlowMarginNs
-  kOutside,    // recorded waits of the host for something outside
-  kLate,       // unexplained delay of less
+  kUnseen,     // unexplained delay over kFlowMarginNs, not at the end of a call
+  kOutside,    // recorded waits of the host for external input
+  kLate,       // other unexplained delay; part of the host's group
   kStands,     // fixed: before the window, unrecorded, or between nodes of a graph
-  kCut,        // no time: a lane that keeps it drops the waits of the host
+  kCut,        // a lane that keeps it drops the host's waits for the device
 };
 constexpr size_t kGainClasses = 14;
 
 struct LaneGraph {
-  int64_t from_ns = 0;               // begin of the window, from the graph's begin
-  int64_t end_ns = 0;                // last end of work or of moved pages, from the graph's begin
-  std::vector<int64_t> time_ns;      // per point, from the graph's begin
+  int64_t from_ns = 0;               // begin of the window, relative to the graph's begin
+  // Last end of work or page migration, relative to the graph's begin.
+  int64_t end_ns = 0;
+  std::vector<int64_t> time_ns;      // per point, relative to the graph's begin
   std::vector<uint32_t> first_edge;  // per point + 1
-  std::vector<uint32_t> source;      // per edge: an earlier point, or kNoPoint for the begin
+  std::vector<uint32_t> source;      // per edge: an earlier point; kNoPoint = the graph's begin
   std::vector<uint32_t> first_part;  // per edge + 1
   std::vector<GainClass> part_class;
   std::vector<int64_t> part_ns;
@@ -48,8 +50,8 @@ struct LaneGraph {
   int64_t window_ns() const { return end_ns - from_ns; }
 };
 
-// Time before the window is fixed, and work that ends after it is left out. pulls: intervals in which the host reads
-// managed memory page by page, ascending and disjoint.
+// Time before the window is fixed, and work that ends after it is left out. pulls: intervals in
+// which the host reads managed memory page by page, ascending and disjoint.
 LaneGraph make_lane_graph(const FlowRun& run, const FlowGraph& graph, Interval window,
                           std::span<const Interval> pulls);
 
@@ -65,8 +67,8 @@ struct LaneMasks {
   std::array<LaneTimes, kGainClasses> left;
 };
 
-// Length of the window per lane, in ns. With `pins`, points with the longest residuals come no earlier than recorded if
-// the lane keeps kUnseen. `times` returns the times of every point.
+// Length of the window per lane, in ns. With `pins`, points of graph.pinned happen no earlier than
+// recorded if the lane keeps kUnseen. `times` receives the time of every point.
 LaneTimes replay_lanes(const LaneGraph& graph, const LaneMasks& masks, bool pins,
                        std::vector<LaneTimes>& times);
 

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// Ranks that come together, after all others.
+// Ranks that arrive after a gap behind all others.
 struct LateComers {
   std::vector<uint32_t> ranks;
   int64_t behind_ns = 0;
@@ -19,7 +19,7 @@ struct Arrival {
   int64_t time_ns = 0;
   uint32_t rank = 0;
 };
-using Arrivals = std::vector<Arrival>;  // at one meeting, the first to come first
+using Arrivals = std::vector<Arrival>;  // at one meeting, by time
 
 Arrivals arrivals_at(const Job& job, const JobMeeting& meeting) {
   Arrivals arrivals;
@@ -34,7 +34,7 @@ Arrivals arrivals_at(const Job& job, const JobMeeting& meeting) {
   return arrivals;
 }
 
-// Those behind the longest step from one arrival to the next; none where they are the most.
+// The ranks after the longest gap between successive arrivals; none if they are more than half.
 LateComers late_comers(const Arrivals& arrivals) {
   LateComers late;
   size_t first = 0;
@@ -75,7 +75,7 @@ class LastRanksFinder {
                        order.begin() + static_cast<std::ptrdiff_t>(enough_of(order)));
     std::sort(found.ranks.begin(), found.ranks.end());
     if (!is_few(found)) return {};
-    std::vector<Interval> waits;  // of meetings that may overlap: groups and streams meet apart
+    std::vector<Interval> waits;  // may overlap: groups and streams meet independently
     for (const Arrivals& arrivals : met_) {
       const Interval wait = wait_for(arrivals, found.ranks);
       if (wait.end_ns > wait.start_ns) waits.push_back(wait);
@@ -86,7 +86,7 @@ class LastRanksFinder {
   }
 
  private:
-  // How many of the first ranks explain most of the time that somebody was behind.
+  // How many of the first ranks in `order` explain most of the lateness.
   size_t enough_of(const std::vector<uint32_t>& order) const {
     constexpr double kMost = 0.8;
     std::vector<size_t> place(order.size());
@@ -105,7 +105,8 @@ class LastRanksFinder {
     return n;
   }
 
-  // From when the last of the others has come to when the last of `ranks` does.
+  // From the last arrival of the others to the last arrival of `ranks`; empty if one of them is
+  // absent.
   static Interval wait_for(const Arrivals& arrivals, const std::vector<uint32_t>& ranks) {
     int64_t theirs_ns = INT64_MIN;
     int64_t others_ns = INT64_MIN;
@@ -128,8 +129,8 @@ class LastRanksFinder {
   }
 
   std::vector<Arrivals> met_;
-  std::vector<int64_t> last_ns_;  // per rank: steps that it is behind
-  std::vector<int64_t> met_ns_;   // per rank: steps of meetings that it came to
+  std::vector<int64_t> last_ns_;  // per rank: summed gaps that it was behind
+  std::vector<int64_t> met_ns_;   // per rank: summed gaps of meetings that it attended
   std::vector<LateComers> late_;
   int64_t sum_ns_ = 0;
 };

@@ -12,9 +12,9 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kRareTimes = 20;  // as long as usual, or more
+constexpr int64_t kRareTimes = 20;  // least multiple of the typical duration
 
-// How long the rows of that name take in the middle; none where it has no rows.
+// Median duration of the events of that name; none if it has no events.
 std::optional<int64_t> usual_ns(const Trace& trace, const Contributor& who) {
   std::vector<int64_t> durations_ns;
   const auto take = [&](const auto& table) {
@@ -32,13 +32,13 @@ std::optional<int64_t> usual_ns(const Trace& trace, const Contributor& who) {
   return *middle;
 }
 
-// Whether rows that usually take that long take no time beside these pauses.
+// True if the typical event is far shorter than the contributor's stalls.
 bool usually_short(const Contributor& who, std::optional<int64_t> usual) {
   return usual && who.pauses > 0 &&
          *usual * kRareTimes <= who.pause_ns / static_cast<int64_t>(who.pauses);
 }
 
-// Whether most of the host's pauses lie in what usually takes no time.
+// True if most of the host's stalls are in events that are normally short.
 bool mostly_rare(const Trace& trace, const FlowReport& report) {
   int64_t all_ns = 0;
   int64_t rare_ns = 0;
@@ -50,20 +50,20 @@ bool mostly_rare(const Trace& trace, const FlowReport& report) {
   return rare_ns * 2 >= all_ns;
 }
 
-// Whether the long rows of one operator are the same one of each iteration, the first of three,
-// say: then what takes long is its own (a search, a compilation for a new shape), and not the
-// host's, whose pauses come wherever it is.
+// True if the long instances of an operator are the same one in each iteration, e.g. always the
+// third: then the operator itself takes long (a search, a compilation for a new shape). Stalls of
+// the host come at any place.
 bool always_the_same(const Trace& trace, const Windows& iterations, const Contributor& who,
                      int64_t usual) {
   constexpr double kByChance = 0.01;
   std::map<int32_t, std::vector<std::pair<int64_t, int64_t>>>
-      rows;  // by iteration: start, duration
+      rows;  // by iteration: (start, duration)
   for (size_t i = 0; i < trace.ops.size(); ++i) {
     if (trace.ops.name[i] != who.name) continue;
     const int32_t window = window_at(iterations, trace.ops.start_ns[i]);
     if (window >= 0) rows[window].push_back({trace.ops.start_ns[i], trace.ops.dur_ns[i]});
   }
-  std::map<size_t, size_t> long_at;  // how many by place in the iteration
+  std::map<size_t, size_t> long_at;  // count by place in the iteration
   size_t long_rows = 0;
   size_t all = 0;
   for (auto& [window, of] : rows) {
@@ -82,15 +82,14 @@ bool always_the_same(const Trace& trace, const Windows& iterations, const Contri
   return std::pow(places, 1 - static_cast<double>(most)) < kByChance;
 }
 
-// Pauses in nearly nothing but one thing are its own where they are few, or always in the same
-// place; those in whatever the host does are the host's.
+// False if one contributor has nearly all stalls and they are few, or always at the same place.
 bool pauses_spread(const LeadingPauses& pauses) {
   constexpr uint64_t kMany = 8;
   if (!pauses.who || pauses.who->pause_ns * 10 < pauses.ns * 8) return true;
   return pauses.who->pauses >= kMany && !pauses.each_iteration;
 }
 
-// The one of several names with most of the stalls.
+// The contributor with the longest stalls in total.
 std::optional<Contributor> longest_pauses(const FlowReport& report) {
   std::optional<Contributor> longest;
   for (const Contributor& contributor : report.contributors) {
@@ -100,7 +99,7 @@ std::optional<Contributor> longest_pauses(const FlowReport& report) {
   return longest;
 }
 
-// Stalls of the host that follow each other at once are one: a name changes within it, and the device waits on.
+// Merges adjacent host stalls: the name changes within one, and the device keeps waiting.
 class Stalls {
  public:
   void add(Interval span) {
@@ -117,10 +116,11 @@ class Stalls {
   }
 
  private:
-  std::vector<Interval> spans_;  // of one device after the other, in the order of time
+  std::vector<Interval> spans_;  // device by device, by time
 };
 
-// The durations of all stalls, and of those of `who`. Their sums are those of FlowTotals and ContributorSums.
+// Fills the lengths of all stalls and of those of `who`. Their sums match FlowTotals and
+// ContributorSums.
 void measure(const Trace& trace, const FlowReport& report, LeadingPauses& pauses) {
   Stalls all;
   Stalls of_who;
@@ -158,7 +158,7 @@ LeadingPauses leading_pauses(const FlowReport& report) {
     if (!is_host_work(contributor.cause) || contributor.pause_ns * 2 < found.ns) continue;
     if (!found.who || contributor.pause_ns > found.who->pause_ns) found.who = contributor;
   }
-  // Calls of one function that take about as long as the shortest stall are one cause.
+  // A Python function whose calls are about as long as the shortest stall is one cause, not stalls.
   const bool shorter_ones = found.who && found.who->name && found.who->cause == FlowCause::kPython &&
                             found.who->pause_ns * 5 < found.who->ns * 4;
   return shorter_ones ? LeadingPauses{} : found;

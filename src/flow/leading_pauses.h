@@ -1,7 +1,7 @@
 #pragma once
 
-// Pauses of the host, and whose they are: an operator's own (a first use, a new shape, a search) or
-// the host's, which come wherever it is.
+// Host stalls, and whether one operator causes them (a first use, a new shape, a search) or the
+// host as a whole, wherever it is.
 
 #include <cstdint>
 #include <optional>
@@ -13,26 +13,26 @@
 
 namespace assay {
 
-// The host's part of the idle time that lies in pauses (kPauseNs), where that is at least half.
+// Host idle time in stalls of kPauseNs or more, if that is at least half of the host's idle time.
 struct LeadingPauses {
-  int64_t ns = 0;  // 0: pauses do not lead
+  int64_t ns = 0;  // 0: stalls do not lead
   uint64_t count = 0;
-  // At least half of them, else the largest part where they are no stalls; its name is none where
-  // nothing tells what the host did.
+  // The contributor with at least half of the stalls; else, unless most are in normally short
+  // events, the largest one. Its name is empty if no event shows what the host did.
   std::optional<Contributor> who;
-  DurationSpread all;     // of them
-  DurationSpread of_who;  // of those of `who`
-  // Most of what `who` does takes no time.
+  DurationSpread all;     // lengths of all stalls
+  DurationSpread of_who;  // lengths of the stalls of `who`
+  // The typical event of `who` is at least 20 times shorter than its stalls.
   bool rare = false;
-  // `who` is an operator, and its long rows are the same one of each iteration.
+  // `who` is an operator, and its long instances are the same one in each iteration.
   bool each_iteration = false;
-  // These pauses are the host's, and not of what it does.
+  // The stalls occur whatever the host does.
   bool stalls = false;
 };
 
-// The pauses of a run, and who has at least half of them.
+// The stalls of a run, and the contributor with at least half of them. ns = 0 if they do not lead.
 LeadingPauses leading_pauses(const FlowReport& report);
-// Whose they are, of pauses that lead; `iterations`: may be null.
+// Completes the remaining fields. iterations may be null.
 void judge_pauses(const Trace& trace, const FlowReport& report, const Windows* iterations,
                   LeadingPauses& pauses);
 

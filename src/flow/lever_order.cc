@@ -9,10 +9,11 @@
 namespace assay {
 namespace {
 
-// Problem: a replay for each lever that is left, after each that is taken. Method: the critical
-// path of those taken becomes shorter by what one more lever takes off its edges, and no run ends
-// before any of its paths does: that bounds what the lever gives. Only those whose bound reaches
-// the best gain found are replayed: one of 30, mostly. The order is that of replaying all.
+// Problem: a greedy order needs a replay of each remaining edit after each one taken. Method: one
+// more edit shortens the current critical path by what it removes from that path's edges, and no
+// run ends before any of its paths does: that bounds the edit's gain. Only edits whose bound
+// reaches the best gain found are replayed, mostly one of 30. The order equals that of replaying
+// all.
 class OrderFinder {
  public:
   OrderFinder(const GainFinder& finder, std::span<const OrderedLever> levers, unsigned threads)
@@ -40,17 +41,17 @@ class OrderFinder {
   }
 
  private:
-  // What is known of a lever.
+  // State of one edit.
   struct Searched {
-    int64_t more_ns = 0;   // what it gives on top of those taken
-    int64_t bound_ns = 0;  // at most
-    bool spent = false;    // nothing: it changes nothing on top of some of them, and so of more
+    int64_t more_ns = 0;   // time saved on top of those taken
+    int64_t bound_ns = 0;  // upper bound of more_ns
+    bool spent = false;    // changes nothing on top of those taken, hence never will
   };
-  // Each thread's own.
+  // Buffers of one thread.
   struct Worker {
     explicit Worker(const EditSlots& all) : trial(all) {}
     Trial trial;
-    EditedLags lags;  // with all taken, but while one more lies on top
+    EditedLags lags;  // with all taken, except while one more is applied
     std::vector<uint32_t> slots;
   };
 
@@ -130,7 +131,7 @@ class OrderFinder {
     return more_ns;
   }
 
-  // On top of those taken.
+  // Time saved beyond those taken.
   int64_t gain_ns(const EditedLags& lags) {
     return finder_.run_gain(lags, workers_.front()->trial) - taken_ns_;
   }
@@ -162,8 +163,8 @@ class OrderFinder {
   StrongestEdits taken_;
   EditedLags lags_;  // with all taken
   int64_t taken_ns_ = 0;
-  bool taken_bounded_ = false;  // their gain is less than what a replay of them gives
-  std::vector<bool> on_path_;   // per edge: of the critical path with all taken
+  bool taken_bounded_ = false;  // the bound on gains reduces their gain
+  std::vector<bool> on_path_;   // per edge: on the critical path with all taken
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #pragma once
 
-// In which order to take levers: each the one that gives most on top of those before it, of equal
-// ones the first.
+// Greedy order of what-if edits: each saves most on top of those before it; ties go to the first.
 
 #include <cstdint>
 #include <span>
@@ -11,19 +10,20 @@
 
 namespace assay {
 
-// What is asked of one lever, in the order in which they were tried.
+// One edit to order.
 struct OrderedLever {
   const Edit* edit = nullptr;
-  std::vector<uint32_t> slots = {};  // that it touches
-  int64_t alone_ns = 0;              // what the run becomes shorter by with it alone
+  std::vector<uint32_t> slots = {};  // LagEditor::touched() of the edit alone
+  int64_t alone_ns = 0;              // time saved by it alone
 };
 
 struct TakenLever {
   size_t lever = 0;
-  int64_t more_ns = 0;  // of the run, on top of those before it
+  int64_t more_ns = 0;  // time saved on top of those before it
 };
 
-// While they give least_ns. threads: to look at levers in; the answer is the same.
+// Stops at the first edit that saves less than least_ns. threads: used to evaluate edits; does not
+// change the result.
 std::vector<TakenLever> order_levers(const GainFinder& finder, std::span<const OrderedLever> levers,
                                      int64_t least_ns, unsigned threads);
 

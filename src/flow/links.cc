@@ -12,22 +12,22 @@
 namespace assay {
 namespace {
 
-// Groups of one role: what is compared.
+// Groups of one role are compared.
 struct Role {
   std::string kind;
   int64_t members = 0;
   int size_class = 0;
-  size_t meetings = 0;  // of the group: groups of one role meet equally often
+  size_t meetings = 0;  // of the group; equal for groups of one role
   std::strong_ordering operator<=>(const Role&) const = default;
 };
 
 struct Transfers {
   std::vector<int64_t> ns;
   std::vector<int64_t> bytes;
-  std::vector<int64_t> sizes;  // bytes, or elements where those are not told
+  std::vector<int64_t> sizes;  // bytes; elements if bytes are unknown
   std::vector<uint32_t> meetings;
-  bool sized = true;  // how much they carry is told
-  bool even = true;   // all ranks carry the same
+  bool sized = true;  // all sizes are known
+  bool even = true;   // no uneven all-to-all
 };
 using ByGroup = std::map<uint32_t, Transfers>;
 
@@ -39,7 +39,7 @@ int64_t transfer_of(const JobMeeting& meeting) {
   return longest_ns;
 }
 
-// Of a meeting's visits the largest; -1 = none tells it.
+// The largest size over a meeting's visits; -1 = unknown.
 template <typename Size>
 int64_t largest(const Job& job, const JobMeeting& meeting, Size size) {
   int64_t most = -1;
@@ -49,14 +49,14 @@ int64_t largest(const Job& job, const JobMeeting& meeting, Size size) {
   return most;
 }
 
-// Bytes over the busiest link of a ring, as the libraries' own benchmarks count them.
+// Bus bandwidth in bytes/s as nccl-tests define it; NaN if unknown.
 double bus_bandwidth(const std::string& kind, const LinkClass& link) {
   if (link.bytes <= 0 || link.transfer_ns <= 0) return kNan;
   return static_cast<double>(link.bytes) * bus_factor(kind, link.members) * 1e9 /
          static_cast<double>(link.transfer_ns);
 }
 
-// An all-to-all of parts of several sizes, as of tokens for experts.
+// True for an all-to-all with parts of different sizes, e.g. tokens for experts.
 bool is_uneven(const Job& job, const JobMeeting& meeting) {
   if (job.groups()[meeting.group].kind != "all_to_all") return false;
   const auto part_of = [&](const JobVisit& visit) -> const RankPart& {
@@ -137,7 +137,7 @@ class Comparer {
     links_.push_back(std::move(link));
   }
 
-  // A replay of the job is no small thing: only of the classes that lose most.
+  // Replays of a job are expensive: only for the classes with most excess.
   void try_slow() {
     std::stable_sort(slow_.begin(), slow_.end(), [this](const Slow& a, const Slow& b) {
       return slow_of(a).excess_ns > slow_of(b).excess_ns;
@@ -166,8 +166,8 @@ class Comparer {
       sizes.insert(sizes.end(), one.sizes.begin(), one.sizes.end());
     }
     if (others.empty() || !transfers.sized) return;
-    // Sizes of a class differ by up to two, as those of tokens for experts do: what is larger may
-    // take longer by as much.
+    // Sizes within a class differ by up to a factor of two, e.g. tokens for experts. A larger
+    // transfer may take proportionally longer.
     const auto size = static_cast<double>(middle_of(transfers.sizes));
     const auto usual = static_cast<double>(middle_of(std::move(sizes)));
     const double larger = usual > 0 ? std::max(1.0, size / usual) : 1.0;
@@ -179,7 +179,7 @@ class Comparer {
   }
 
   struct Slow {
-    size_t place = 0;  // in links_
+    size_t place = 0;  // index into links_
     std::vector<uint32_t> meetings;
   };
   SlowMeetings& slow_of(const Slow& slow) { return *links_[slow.place].slow; }
@@ -209,8 +209,8 @@ class Comparer {
     slow_.push_back({links_.size(), std::move(meetings)});
   }
 
-  // Much of the run lies in transfers of which those in the slow tenth take far longer than those
-  // in the fast one: neither has few of them.
+  // Sets link.varying if much of the run is in transfers whose 90th percentile is at least 3 times
+  // the 10th.
   void find_varying(const Transfers& transfers, LinkClass& link) {
     constexpr size_t kLeastMeetings = 10;
     constexpr double kFarLonger = 3;

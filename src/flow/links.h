@@ -1,7 +1,7 @@
 #pragma once
 
-// Transfers of a job's collectives compared with each other: of process groups that do the same,
-// which is slow; and of one group, whether a few take many times what the others take.
+// Compares transfer times of a job's collectives: which of several equivalent process groups is
+// slow, and whether a few transfers of one group take many times the median.
 
 #include <cstdint>
 #include <optional>
@@ -13,52 +13,55 @@
 
 namespace assay {
 
-// A few transfers of a class that take many times the median.
+// A few transfers that take many times their group's median.
 struct SlowMeetings {
   uint64_t count = 0;
   int64_t longest_ns = 0;
-  int64_t excess_ns = 0;  // beyond the median, of all of them
-  Interval span;          // from the first of them to the last, by the job's common clock
-  int64_t gain_ns = 0;    // with these at the median; -1 = not tried: others have more excess
+  int64_t excess_ns = 0;  // beyond the median, summed
+  // From the first one's last arrival to the end of the last, by the common clock.
+  Interval span;
+  // With these at the median; -1 = not tried: other classes have more excess.
+  int64_t gain_ns = 0;
 };
 
-// Transfers of a class that take now a short, now a long time.
+// Transfers whose time varies between short and long.
 struct VaryingTransfers {
-  int64_t fast_ns = 0;  // at the end of the fastest tenth
-  int64_t slow_ns = 0;  // at the begin of the slowest
-  int64_t gain_ns = 0;  // with none longer than the end of the fastest quarter
+  int64_t fast_ns = 0;  // 10th percentile
+  int64_t slow_ns = 0;  // 90th percentile
+  int64_t gain_ns = 0;  // with none longer than the 25th percentile
 };
 
-// Collectives of one process group, kind and size class, compared with other groups of that class.
+// Collectives of one process group, kind and size class, compared with other groups of that kind
+// and size.
 struct LinkClass {
-  uint32_t group = 0;           // into Job::groups()
-  std::vector<uint32_t> ranks;  // places in Job::ranks(), ascending: that met in them
+  uint32_t group = 0;           // index into Job::groups()
+  std::vector<uint32_t> ranks;  // participants: indices into Job::ranks(), ascending
   int64_t members = 0;
-  int64_t bytes = -1;  // median; -1 = not told
+  int64_t bytes = -1;  // median; -1 = unknown
   uint64_t meetings = 0;
-  int64_t transfer_ns = 0;   // median: from the last to come to the last end
-  DurationSpread transfers;  // of all meetings
-  // NaN where the bytes are not told, and of an all-to-all whose ranks give or take different
-  // amounts: how much of it stays on its rank was not recorded.
+  int64_t transfer_ns = 0;   // median: from the last arrival to the last end
+  DurationSpread transfers;  // distribution over all meetings
+  // Bus bandwidth as in nccl-tests. NaN if the bytes are unknown, and for an uneven all-to-all: how
+  // much of it stays on its rank was not recorded.
   double bus_bytes_per_s = 0;
-  // Median of the other groups of this class, at this one's size where it is larger; -1 = there is
+  // Median of the other groups of this class, scaled to this one's size if that is larger; -1 =
   // none.
   int64_t peers_ns = -1;
-  bool suspect = false;  // far above them
-  int64_t gain_ns = 0;   // of suspects: with transfers at that median
+  bool suspect = false;  // above LinkOptions::slow_link times peers_ns
+  int64_t gain_ns = 0;   // of suspects: with transfers at peers_ns
   std::optional<SlowMeetings> slow;
   std::optional<VaryingTransfers> varying;
 };
 
 struct LinkOptions {
-  double slow_link = 1.5;      // times the median of its class
-  double slow_meeting = 5;     // times the median of its own group
-  double few = 0.2;            // of the meetings: more of them are no exception
-  int64_t least_ns = 100'000;  // that a slow meeting takes more than the median
-  size_t tried = 4;            // classes with slow meetings that are replayed
+  double slow_link = 1.5;      // suspect above this multiple of peers_ns
+  double slow_meeting = 5;     // slow above this multiple of its group's median
+  double few = 0.2;            // most slow ones, as a share of the meetings
+  int64_t least_ns = 100'000;  // least time of a slow meeting beyond the median
+  size_t tried = 4;            // most classes with slow meetings that are replayed
 };
 
-// makespan_ns: the job's as it is, without edits.
+// makespan_ns: of the job without edits.
 std::vector<LinkClass> compare_links(const Job& job, int64_t makespan_ns,
                                      const LinkOptions& options = {});
 

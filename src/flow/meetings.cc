@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-// Corrections of what the tree of pairs gave.
+// Iterations that refine the offsets of the tree.
 constexpr int kRounds = 8;
 constexpr double kMostRank = 1e9;
 
@@ -25,12 +25,12 @@ struct Listed {
   const CollectivePart* row = nullptr;
 };
 
-// The parts of one group on every rank that has it, matched by place or by sequence number.
+// The parts of one group by rank, matched by place or sequence number.
 class GroupMatcher {
  public:
   void add(uint32_t rank, Listed listed) { parts_[rank].push_back(listed); }
 
-  // Takes the parts of the other one if each has a number of its own.
+  // Takes over the parts of `other` if all numbers stay distinct per rank.
   void take_if_numbered(GroupMatcher& other) {
     GroupMatcher both = *this;
     for (const auto& [rank, list] : other.parts_) {
@@ -47,8 +47,8 @@ class GroupMatcher {
     for (const auto& [rank, list] : parts_) {
       equal = equal && list.size() == parts_.begin()->second.size();
     }
-    // By place only where nothing better is told: ranks that were recorded at other times have as
-    // many parts, and others.
+    // By place only without numbers: ranks recorded at different times may have equally many, but
+    // different parts.
     const bool by_number = numbered() && distinct_numbers();
     std::map<Key, Meeting> found;
     for (const auto& [rank, list] : parts_) {
@@ -85,10 +85,9 @@ class GroupMatcher {
   }
 
  private:
-  using Key = std::pair<int32_t, int64_t>;  // iteration, place or number
+  using Key = std::pair<int32_t, int64_t>;  // iteration; place or sequence number
 
-  // Iterations of which a rank has another number of parts: which of them belong together is not
-  // told.
+  // Drops iterations in which ranks have different numbers of parts: which parts match is unknown.
   static void leave_out_uneven(std::map<Key, Meeting>& found, Meetings& meetings) {
     std::map<int32_t, std::map<uint32_t, size_t>> counts;
     for (const auto& [key, meeting] : found) {
@@ -104,7 +103,7 @@ class GroupMatcher {
     });
   }
 
-  // Kinds whose ends may tell what their names do not.
+  // True for kinds whose ends may show that all wait.
   static bool may_be_left(const CollectiveGroup& group) {
     return !group.all_wait && group.kind != kSendRecv;
   }
@@ -115,7 +114,7 @@ class GroupMatcher {
                          [](const Listed& one) { return one.row->seq >= 0; });
     });
   }
-  // Numbers that count: no rank has one twice.
+  // True if no rank has a number twice.
   bool distinct_numbers() const {
     for (const auto& [rank, list] : parts_) {
       std::set<int64_t> seen;
@@ -126,13 +125,14 @@ class GroupMatcher {
     return true;
   }
 
-  // Ranks that tell no process group and do not leave together: each is in another one.
+  // True if the process group is unknown and the ranks do not leave together: they are in different
+  // groups.
   bool apart(const CollectiveGroup& group, const std::map<Key, Meeting>& found) const {
     if (!group.all_wait || !group.name.empty() || !group.ranks.empty()) return false;
     return ends_of(found, parts_.size()) == Together::kNo;
   }
 
-  // Of the meetings that all ranks came to.
+  // leave_together() over the meetings that all ranks attended.
   static Together ends_of(const std::map<Key, Meeting>& found, size_t ranks) {
     std::vector<std::vector<double>> starts;
     std::vector<std::vector<double>> ends;
@@ -154,7 +154,7 @@ class GroupMatcher {
   std::map<uint32_t, std::vector<Listed>> parts_;  // by rank
 };
 
-// |value - its rank's median|, in the middle, of values that are less their meeting's mean.
+// Median of |value - its rank's median|, after subtracting each meeting's mean.
 double middle_spread(std::vector<std::vector<double>> by_meeting) {
   const size_t ranks = by_meeting.front().size();
   for (std::vector<double>& values : by_meeting) {
@@ -182,7 +182,7 @@ int64_t middle_end(const Meeting& meeting, const std::vector<int64_t>& offsets) 
   return middle_of(std::move(ends));
 }
 
-// Two ranks that meet: how far the second one's clock is ahead, and how much that varies.
+// Two ranks with common meetings: how far b's clock is ahead of a's, and how much that varies.
 struct ClockPair {
   uint32_t a = 0;
   uint32_t b = 0;
@@ -191,7 +191,7 @@ struct ClockPair {
   size_t meetings = 0;
 };
 
-// Each rank of a meeting with the meeting's first one: enough to reach every rank of it.
+// Pairs each rank of a meeting with its first rank: enough to connect all of them.
 std::vector<ClockPair> clock_pairs(const std::vector<const Meeting*>& meetings) {
   std::map<std::pair<uint32_t, uint32_t>, std::vector<int64_t>> ahead;
   for (const Meeting* meeting : meetings) {
@@ -211,8 +211,8 @@ std::vector<ClockPair> clock_pairs(const std::vector<const Meeting*>& meetings) 
   return pairs;
 }
 
-// Offsets over the tree of the pairs that vary least; the middle clock of ranks that meet is 0.
-// Ranks that meet nobody, even through others, keep their clocks.
+// Offsets along the spanning tree of the pairs with least variation. The median offset of connected
+// ranks is 0. Ranks without meetings keep their clocks.
 class ClockTree {
  public:
   explicit ClockTree(size_t ranks) : links_(ranks), root_(ranks) {
@@ -271,7 +271,7 @@ class ClockTree {
   std::vector<uint32_t> root_;
 };
 
-// The ranks of a send.
+// The ranks of a send, as text.
 std::string way(int64_t from, int64_t to) {
   return "[" + std::to_string(from) + ", " + std::to_string(to) + "]";
 }
@@ -282,8 +282,8 @@ std::optional<int64_t> other_of_two(std::string_view ranks, int64_t own) {
   return two->first == own ? two->second : two->first;
 }
 
-// Sends and receives of a pair are groups of their own, one for each way. If no rank has a number
-// twice, the numbers count both ways and go before the order.
+// The two directions of a pair are separate groups. If no rank has a number twice, the numbers
+// count both directions: then match by number.
 void join_ways(std::map<CollectiveGroup, GroupMatcher>& groups) {
   for (auto& [group, matcher] : groups) {
     if (group.kind != kSendRecv) continue;

@@ -1,7 +1,6 @@
 #pragma once
 
-// Collectives and transfers that several ranks take part in: which parts belong together, and how
-// far the ranks' clocks are apart. The one home of both questions.
+// Matches collectives and transfers across ranks, and determines the offsets of the ranks' clocks.
 
 #include <cstdint>
 #include <optional>
@@ -14,18 +13,18 @@
 
 namespace assay {
 
-// A process group and kind of collective: what is matched over ranks in order.
+// Key for matching: a process group and kind of collective, whose parts match in order.
 struct CollectiveGroup {
-  std::string name;      // process group; stream-independent; may be empty
+  std::string name;      // process group; may be empty
   std::string ranks;     // as recorded; may be empty
   std::string kind;      // all_reduce, all_gather, reduce_scatter, ...
-  bool all_wait = true;  // nobody leaves before everybody came: ends can be aligned
+  bool all_wait = true;  // no rank leaves before the last arrival, so ends can be aligned
   friend std::strong_ordering operator<=>(const CollectiveGroup&, const CollectiveGroup&) = default;
 };
 
-// The ranks that meet in a collective or transfer, by a row of Trace::collectives. A send meets one
-// receive. Its ranks are the sender and the receiver, if both are known. PyTorch lists the whole
-// process group there. Then the number, which counts all pairs of the group, is left out.
+// Participants of a collective or transfer, from a row of Trace::collectives. For sends and
+// receives they are sender and receiver, if both are known. PyTorch lists the whole process group
+// there and numbers all its pairs together, so `seq` is then -1.
 struct MeetingParty {
   std::string name;      // process group
   std::string ranks;     // as recorded, or sender and receiver
@@ -33,26 +32,26 @@ struct MeetingParty {
   int64_t seq = -1;      // -1 = not recorded
 };
 MeetingParty meeting_party(const Trace& trace, size_t row);
-// Sender and receiver, of ranks in the words of such a party. Nothing if they are not two.
+// Sender and receiver from MeetingParty::ranks; none if that does not list two ranks.
 std::optional<std::pair<int64_t, int64_t>> two_ranks(std::string_view ranks);
 
 // One rank's part in a collective or transfer.
 struct CollectivePart {
-  uint32_t group = 0;  // into RankParts::groups
-  int64_t seq = -1;    // number in the process group, as recorded; -1 = not told
+  uint32_t group = 0;  // index into RankParts::groups
+  int64_t seq = -1;    // sequence number in the process group, as recorded; -1 = unknown
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  int32_t iteration = -1;  // as a label numbers it; -1 = not told
+  int32_t iteration = -1;  // as numbered by a label; -1 = unknown
 };
 
 struct RankParts {
   std::vector<CollectiveGroup> groups;
-  std::vector<CollectivePart> parts;  // of each group in the order of their starts
+  std::vector<CollectivePart> parts;  // within a group, by start
 };
 
 struct Visit {
-  uint32_t rank = 0;  // place in the list of ranks
-  uint32_t part = 0;  // place in RankParts::parts
+  uint32_t rank = 0;  // index into the list of ranks
+  uint32_t part = 0;  // index into RankParts::parts
   int64_t start_ns = 0;
   int64_t end_ns = 0;
 };
@@ -62,44 +61,44 @@ struct Meeting {
   CollectiveGroup group;
   std::vector<Visit> visits;  // by rank; at least two
   bool whole = true;          // all ranks that have the group took part
-  bool seen = false;          // that all wait is seen from its ends: its kind does not tell it
+  bool seen = false;          // all_wait was inferred from its ends, not from its kind
 };
 
 struct Meetings {
-  std::vector<Meeting> all;  // by group, then order
-  uint64_t unmatched = 0;    // parts in groups that do not match in number or order
+  std::vector<Meeting> all;  // by group, then in order
+  uint64_t unmatched = 0;    // parts that could not be matched
 };
 
-// Whether ranks that tell no process group were in one: then they leave each meeting together, far
-// closer than they came. starts, ends: per meeting one value per rank, in ns on clocks that stand
-// still against each other; a single meeting contradicts nothing and proves nothing.
+// Whether ranks without a known process group took part in the same collectives: then they leave
+// each one together, much closer than they arrived. starts, ends: per meeting one value per rank,
+// in ns; each rank's clock may have any constant offset. kUnknown for fewer than two meetings.
 enum class Together : uint8_t { kYes, kNo, kUnknown };
 Together leave_together(const std::vector<std::vector<double>>& starts,
                         const std::vector<std::vector<double>>& ends);
 
-// Parts are matched by process group and kind, by the group's own sequence number where all have
-// one of their own, else in order, or in order within numbered iterations where the ranks have
-// different numbers of parts; of kinds in which all wait without a process group only where the
-// ranks do not leave apart. In kinds that may be left early all wait where the ranks leave
-// together, far closer than they came; sends and receives never.
+// Matches parts by process group and kind: by distinct sequence numbers if all parts have them;
+// else in order; else in order within numbered iterations, if ranks have different numbers of
+// parts. Without a process group, parts of kinds in which all wait match only if the ranks leave
+// together. In kinds that a rank may leave early, all_wait is set if the ranks leave together,
+// except for sends and receives.
 Meetings match_meetings(const std::vector<const RankParts*>& ranks);
 
-// Those that clocks are aligned on: of kinds in which all wait; where there are none, those that
-// were seen to.
+// The meetings to align clocks with: of kinds in which all wait; if there are none, those with
+// `seen`.
 std::vector<const Meeting*> clock_meetings(const Meetings& found);
 
-// Each rank's clock minus the common one: the median of its ends minus the median end of the
-// meeting, since all ranks of a collective that nobody leaves before everybody came leave it at the
-// same time. Where most collectives lie inside nodes, nodes find each other by the few between
-// them: the medians start from a tree of pairs of ranks. Assumes clocks that do not drift within a
-// trace. `meetings`: of such collectives.
+// Each rank's clock minus the common one, in ns: the median of its ends minus the meeting's median
+// end, since all ranks leave such a collective at the same time. Iterates from the offsets of a
+// tree of rank pairs, which also connects nodes that share few collectives. Assumes no clock drift
+// within a trace. meetings: only with all_wait.
 std::vector<int64_t> clock_offsets(const std::vector<const Meeting*>& meetings, size_t ranks);
 
-// |end - offset - median end| of every visit, ascending.
+// |end - offset - median end| in ns of every visit, ascending.
 std::vector<int64_t> clock_residuals(const std::vector<const Meeting*>& meetings,
                                      const std::vector<int64_t>& offsets);
 
-// The middle value, or the mean of the two in the middle, rounded down. values: not empty.
+// The median; the mean of the two middle values, rounded down, for an even count. values: not
+// empty.
 int64_t middle_of(std::vector<int64_t> values);
 
 }  // namespace assay

@@ -56,7 +56,7 @@ class Mover {
       if (kind == EdgeKind::kStream || kind == EdgeKind::kEvent) {
         lags_ns_[e] = usual_.after(kind, work_at(graph_.source[e]), work);
       }
-      // One that began within its call was handed over then: recorded, and not usual.
+      // Work that began within its call was submitted then: its lag is recorded, not typical.
       if (kind == EdgeKind::kLaunch && run_.calls[work.call].end_ns <= work.start_ns) {
         lags_ns_[e] = usual_.launch(work);
       }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The same graph with other usual times: points and edges are the same, some lags and what binds
-// are not.
+// The same graph with other typical times: points and edges stay, but some lags and binding edges
+// change.
 
 #include <cstdint>
 #include <vector>
@@ -12,23 +12,22 @@
 namespace assay {
 
 struct MovedLags {
-  // Of a slot whose own lag is another one.
+  // A slot whose own lag changes.
   struct Own {
     uint32_t slot = 0;
     int64_t lag_ns = 0;
     int64_t residual_ns = 0;
   };
-  // Per edge: how much longer it is, with the residual of its point where it binds, of equal ones
-  // the first.
+  // Per edge: increase of its lag, plus its point's residual if it binds (the first of equal ones).
   std::vector<int64_t> shift_ns;
-  std::vector<Own> own;  // in the order of slots
+  std::vector<Own> own;  // ascending by slot
 };
 
-// floors: with the number of names of the run's own.
+// floors: as many names as the run's own.
 MovedLags moved_lags(const EditSlots& slots, const FlowFloors& floors);
 
-// Lags of edits on that graph, residuals with them: for a replay that keeps no others. lags: of the
-// editor, of these edits.
+// Lags of edits on that graph, including residuals: replay them with Residuals::kDrop. lags:
+// editor.lags(edits).
 void move_lags(LagEditor& editor, const StrongestEdits& edits, const EditedLags& lags,
                const MovedLags& moved, std::vector<int64_t>& moved_ns);
 

@@ -9,10 +9,11 @@
 namespace assay {
 namespace {
 
-// All patterns are in lower case and looked for in the lower-case name.
+// All patterns are lower-case and matched against lower-case names. Loaders of PyTorch, TensorFlow,
+// DALI, WebDataset, FFCV, Grain and Hugging Face, and labels that training programs put around
+// theirs.
 
-// Loaders of PyTorch, TensorFlow, DALI, WebDataset, FFCV, Grain and Hugging Face, and the labels
-// that training programs put around theirs.
+// Data loaders of the common libraries, and the labels that training programs put around theirs.
 constexpr std::array<std::string_view, 19> kInput = {
     "dataloader",      "data_loader",     "data loader",
     "data loading",    "data_loading",    "datasets/iterable_dataset",
@@ -21,11 +22,11 @@ constexpr std::array<std::string_view, 19> kInput = {
     "batch-generator", "iteratorgetnext", "tf_data",
     "webdataset",      "nvidia/dali",     "ffcv/",
     "grain/_src"};
-// Names with "dataloader" in them that make one and load nothing, and servers that choose requests.
+// Names that create a data loader but load nothing, and servers that schedule requests.
 constexpr std::array<std::string_view, 4> kNoInput = {"get_dataloader", "build_dataloader",
                                                       "create_dataloader", "schedule"};
 
-// Communicators are made once, too.
+// Also initialization of communicators.
 constexpr std::array<std::string_view, 27> kCompilers = {"triton/compiler",
                                                          "/compiler.py(",
                                                          "gpucompiler",
@@ -54,28 +55,27 @@ constexpr std::array<std::string_view, 27> kCompilers = {"triton/compiler",
                                                          "rcclcomminit",
                                                          "init_process_group"};
 
-// Begins of what CPython's built-in functions and methods are called in frames, behind "<built-in
-// function ", "<built-in method " or "<method '": the host waits for the device;
+// Prefixes of CPython built-ins in frame names, after "<built-in function ", "<built-in method " or
+// "<method '". The host waits for the device:
 constexpr std::array<std::string_view, 1> kSync = {"synchronize"};
-// a thread sleeps until something outside the process happens;
+// A thread waits for external input or sleeps:
 constexpr std::array<std::string_view, 8> kOutside = {
     "poll", "select", "epoll", "recv", "accept", "sleep", "kqueue", "wait_for_requests"};
-// a thread waits for another one.
+// A thread waits for another one:
 constexpr std::array<std::string_view, 6> kLocks = {"acquire", "wait",   "get of",
                                                     "join",    "result", "sched_yield"};
-// Of files as of queues: a wait where a queue or a socket asks for it.
+// Reads of files or sockets; a wait only below a queue or socket:
 constexpr std::array<std::string_view, 2> kReads = {"read", "readinto"};
-// The same of functions that are written in Python, by their own name.
+// Suffixes of Python functions that wait for another thread or process:
 constexpr std::array<std::string_view, 7> kWaits = {
     ": wait",        ": wait_for",          ": join", ": result", ": barrier",
     ": communicate", ": run_until_complete"};
-// Calls of the operating system's library in which a thread waits for what is outside its process,
-// or lets time pass;
+// System calls in which a thread waits for external input or sleeps:
 constexpr std::array<std::string_view, 20> kSystemOutside = {
     "poll",       "ppoll",    "epoll_wait", "epoll_pwait",     "select",  "pselect", "recv",
     "recvmsg",    "recvmmsg", "recvfrom",   "accept",          "accept4", "msgrcv",  "sigwait",
     "mq_receive", "sleep",    "nanosleep",  "clock_nanosleep", "usleep",  "pause"};
-// and for another thread or process.
+// System calls in which a thread waits for another thread or process:
 constexpr std::array<std::string_view, 16> kSystemLocks = {"pthread_cond_wait",
                                                            "pthread_cond_timedwait",
                                                            "pthread_cond_clockwait",
@@ -97,7 +97,7 @@ constexpr std::array<std::string_view, 6> kQueues = {
     "selectors.py", "multiprocessing/connection.py",
     "socket.py",    "asyncio/base_events.py"};
 
-// The name of a built-in function or method; empty for all else.
+// The name of a built-in function or method; empty for other names.
 std::string_view built_in(std::string_view text) {
   for (const std::string_view form : {"<built-in function ", "<built-in method ", "<method '"}) {
     if (text.starts_with(form)) return text.substr(form.size());
@@ -105,7 +105,7 @@ std::string_view built_in(std::string_view text) {
   return {};
 }
 
-// The own name of a function in "file.py(12): name"; empty for all else.
+// The function name in "file.py(12): name"; empty for other names.
 std::string_view python_function(std::string_view text) {
   const size_t at = text.rfind("): ");
   return at == std::string_view::npos || text.find(".py(") == std::string_view::npos
@@ -113,7 +113,7 @@ std::string_view python_function(std::string_view text) {
              : text.substr(at + 3);
 }
 
-// What a function of a queue's or socket's own file waits for, or one that receives wherever it is.
+// True for functions that receive, and for waits in files of queues and sockets.
 bool waits_outside(std::string_view function, bool of_queue) {
   if (function == "recv" || function.starts_with("recv_")) return true;
   return of_queue && std::find(kOutside.begin(), kOutside.end(), function) != kOutside.end();
@@ -131,7 +131,7 @@ bool ends_with_any(std::string_view text, const std::array<std::string_view, n>&
                      [text](std::string_view part) { return text.ends_with(part); });
 }
 
-// "step 12", "train_step#3", "Iteration 7": which one it is, and nothing of what is done in it.
+// True for marks of iterations such as "step 12", "train_step#3", "Iteration 7".
 bool is_step_mark(std::string_view text) {
   if (text.starts_with("profilerstep")) return true;
   constexpr std::string_view kBehind = " _-#:.=([";
@@ -216,7 +216,7 @@ std::vector<bool> collective_activities(const Trace& trace, const KernelNames& k
 
 namespace {
 
-// What the operators around a launch say, from the inside; "collective" where none tells.
+// The kind by the operators around a launch, innermost first; "collective" if none shows it.
 std::string kind_by_operator(const Trace& trace, const Links& links, const KernelBook& book,
                              OpId op) {
   std::string kind(kSomeCollective);
@@ -228,10 +228,10 @@ std::string kind_by_operator(const Trace& trace, const Links& links, const Kerne
   return kind;
 }
 
-// The same of labels: until 2023 PyTorch had an operator around some collectives only, and a label
+// The same by labels: until 2023 PyTorch had operators around some collectives only, but a label
 // "nccl:all_to_all" around each.
 std::string kind_by_label(const Trace& trace, const KernelBook& book, ApiCallId call) {
-  constexpr size_t kLabelsInside = 32;  // that may lie between a label's begin and the launch
+  constexpr size_t kLabelsInside = 32;  // most labels between a label's begin and the launch
   std::string kind(kSomeCollective);
   if (!call) return kind;
   const int64_t at_ns = trace.api_calls.start_ns[call.index()];
@@ -263,8 +263,8 @@ std::string collective_kind(const Trace& trace, const Links& links, const Kernel
   }
   const std::string& named = kernels.of(trace.activities.name[activity.index()]).collective;
   if (named != kSomeCollective && named != kSendRecv) return named;
-  // NCCL makes all-to-alls, and whatever is grouped, of sends and receives: what was asked for is
-  // in the operator.
+  // NCCL composes all-to-alls and grouped operations of sends and receives: the operator shows what
+  // was requested.
   std::string asked = kind_by_operator(trace, links, book, op);
   if (asked == kSomeCollective) {
     asked = kind_by_label(trace, book, links.activity_call[activity.index()]);

@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// Below this share of known work a middle would rest on what is not known.
+// Below this share of known work, a middle value would rest on guesses.
 constexpr double kLeastKnown = 0.5;
 constexpr double kSomeUnlinked = 0.01;
 // Above it, gaps before kernels without a launch call decide how long the run is.
@@ -19,7 +19,7 @@ constexpr double kMuchUnlinked = 0.1;
 constexpr int kBisections = 16;
 constexpr double kLeastFactor = 1.0 / 1024;
 constexpr double kMostFactor = 64;
-constexpr double kGpuBinds = 4096;  // with kernels so many times as long the GPU binds any run
+constexpr double kGpuBinds = 4096;  // with kernels this many times longer, the GPU binds any run
 constexpr double kLonger = 1.05;
 
 // Replays of one run with other durations of its kernels, and another pace of its host.
@@ -28,7 +28,7 @@ class Replays {
   Replays(const FlowModel& model, const GainFinder& finder)
       : run_(model.run), finder_(finder), trial_(finder.slots()) {}
 
-  // The time from the begin of the window to the end of the last device work.
+  // Time in ns from the begin of the window to the end of the last device work.
   double run_ns(const std::vector<float>& scales, double host,
                 Residuals residuals = Residuals::kKeep) {
     Edit edit;
@@ -40,7 +40,7 @@ class Replays {
     trial_.editor.lags(sum_of({&one, 1}), trial_.lags);
     return static_cast<double>(finder_.run_ns(trial_.lags, trial_, residuals));
   }
-  // With all kernels and collectives times one factor.
+  // The same with one factor for all kernels and collectives.
   double run_ns(double factor, double host, Residuals residuals = Residuals::kKeep) {
     std::vector<float> scales(run_.works.size(), 1);
     for (size_t w = 0; w < scales.size(); ++w) {
@@ -59,14 +59,15 @@ class Replays {
   Trial trial_;
 };
 
-// The derivative of the run's time by the factor of its kernels.
+// Derivative of the run's time with respect to the kernel time factor.
 double slope(Replays& replays, double factor, double host) {
   constexpr double kStep = 1.02;
   return (replays.run_ns(factor * kStep, host) - replays.run_ns(factor / kStep, host)) /
          (factor * kStep - factor / kStep);
 }
 
-// The factor at which `above` turns true, by bisection of its logarithm; it is false at `low`.
+// The factor at which `above` becomes true, by bisection of its logarithm; `above` is false at
+// `low`.
 template <typename F>
 double turn(double low, double high, F above) {
   for (int i = 0; i < kBisections; ++i) {
@@ -134,9 +135,9 @@ class Explorer {
   }
 
  private:
-  // Replays that treat a gap before a kernel without a launch call in another way. It may be a wait
-  // for the kernels before it: kDrop has no such gaps. Or the host launched late: with kPin such a
-  // kernel never starts earlier than recorded.
+  // Replays with another assumption on gaps before kernels without a launch call. Either such a
+  // kernel waited for earlier kernels: kDrop has no such gaps. Or the host launched late: with kPin
+  // the kernel never starts earlier than recorded.
   struct OtherReplays {
     Residuals residuals;
     std::array<double, 3> now_ns = {};
@@ -213,7 +214,8 @@ class Explorer {
     return out;
   }
 
-  // Durations enter a longest path, which grows with each of them: the corners bound the run.
+  // The run is a longest path and grows with every duration, so the corners of the intervals bound
+  // it.
   void replay(const WorkScales& scales, RunOnGpu& out) {
     const std::array<const std::vector<float>*, 3> kernels = {&scales.low, &scales.middle,
                                                               &scales.high};
@@ -243,7 +245,8 @@ class Explorer {
     out.kernels = {factor(scales.low), factor(scales.middle), factor(scales.high)};
   }
 
-  // The other end of a run with an unknown host: all of its time changes with the kernels.
+  // Widens the intervals if the host's part is unknown: at the other extreme, all time scales with
+  // the kernels.
   static void follow_kernels(const OtherGpus& found, RunOnGpu& out) {
     out.gain.low = std::min(out.gain.low, 1 / out.kernels.high);
     out.gain.high = std::max(out.gain.high, 1 / out.kernels.low);

@@ -18,12 +18,12 @@ namespace assay {
 
 struct OtherGpuOptions {
   std::vector<OtherGpu> gpus;
-  bool as_recorded = false;  // the host keeps what the profiler took of it
-  OtherHost host = {};       // in place of the recorded one
+  bool as_recorded = false;  // keep the profiler's overhead on the host
+  OtherHost host = {};       // replaces the recorded one
   RoofSources roof = {};
 };
 
-// A time or a ratio with the ends of its 90 % interval.
+// A time in ns or a ratio, with its 90 % interval.
 struct Ends90 {
   double low = 0;
   double middle = 0;
@@ -33,16 +33,17 @@ struct Ends90 {
 struct RunOnGpu {
   OtherGpu gpu;
   DeviceRoof roof;
-  std::string missing;  // attributes of the card that the rule needs; if any, nothing below
+  // Specifications of the card that the rule needs; if any is missing, no field below is set.
+  std::string missing;
   GpuChange change = GpuChange::kNone;
-  bool fits = true;        // the reserved memory; true where it was not recorded
-  bool has_middle = true;  // half of the kernel time has known work
-  double known_share = 0;  // of the kernel time
+  bool fits = true;        // the reserved memory fits; true if it was not recorded
+  bool has_middle = true;  // `middle` is meaningful: half of the kernel time has known work
+  double known_share = 0;  // share of the kernel time with known work
   Ends90 kernels;          // factor of the summed time of kernels and collectives
   Ends90 run_ns;
-  Ends90 gain;              // the run now / the run there, both with the same host
-  bool host_binds = false;  // less than half of a further gain of the kernels reaches the run
-  bool binds_sure = false;  // at both ends, too
+  Ends90 gain;              // time on the recorded GPU / time here, both with the same host
+  bool host_binds = false;  // less than half of a further kernel speedup reaches the run
+  bool binds_sure = false;  // host_binds is the same at both ends of the interval
   bool fabric_changes = false;
   std::vector<FamilyScale> families;
   std::map<std::string, int64_t> lacking_ns;
@@ -52,32 +53,31 @@ struct RunOnGpu {
 };
 
 struct OtherGpus {
-  // The reason why no replay is made. It is never a missing launch call, because intervals hold
-  // what those may hide.
+  // Why there is no replay. Never kUnlinked: the intervals cover what missing launch calls may
+  // hide.
   EditRefusal refusal = EditRefusal::kNone;
   DeviceRoof recorded;
   uint32_t gpu_count = 1;        // GPUs of the run
-  std::string recorded_missing;  // as RunOnGpu::missing, of the recorded GPU
+  std::string recorded_missing;  // as RunOnGpu::missing, for the recorded GPU
   HostPace host;
-  int64_t recorded_ns = 0;  // the run as recorded
-  Ends90 now_ns;            // with this host, on the recorded GPU
-  Ends90 bound_gain;        // with kernels and collectives that take no time
-  Ends90 host_ns;           // what the run takes then
-  int64_t kernel_ns = 0;    // summed durations of kernels and collectives
-  double knee = 0;          // factor of the kernels below which the host binds; 0 = at none
-  double slack_5_percent =
-      0;                      // factor of the kernels at which the run is 5 % longer; 0 = beyond 64
-  double known_share = 0;     // of the kernel time, with known work
-  double unlinked_share = 0;  // of the device time, without a launch call
-  int64_t reserved_bytes = -1;  // at most, of the device; -1 = not recorded
-  std::vector<RunOnGpu> gpus;   // as asked
+  int64_t recorded_ns = 0;     // the run as recorded
+  Ends90 now_ns;               // on the recorded GPU with `host`
+  Ends90 bound_gain;           // speedup if kernels and collectives took no time
+  Ends90 host_ns;              // time of the run in that case
+  int64_t kernel_ns = 0;       // summed durations of kernels and collectives
+  double knee = 0;             // kernel time factor below which the host binds; 0 = none
+  double slack_5_percent = 0;  // kernel time factor at which the run is 5 % longer; 0 = beyond 64
+  double known_share = 0;     // share of the kernel time with known work, over all GPUs the largest
+  double unlinked_share = 0;  // share of the device time without a launch call
+  int64_t reserved_bytes = -1;  // maximum; -1 = not recorded
+  std::vector<RunOnGpu> gpus;   // in the order of OtherGpuOptions::gpus
 
   // At least half of the device time has a launch call. Otherwise the host's part of the run is not
   // known, and bound, knee and slack are 0.
   bool host_known() const { return unlinked_share <= 0.5; }
 };
 
-// iterations, report: of the same run.
+// iterations and report must be of the same run.
 OtherGpus explore_gpus(const FlowModel& model, const Windows& iterations, const FlowReport& report,
                        const OtherGpuOptions& options);
 

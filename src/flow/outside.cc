@@ -20,7 +20,7 @@ int64_t longest_gap_ns(std::vector<Interval> rows) {
   return gap_ns;
 }
 
-// The host in `outside`, before or after the window.
+// Host activity in `outside`, the time before or after the window.
 HostOnly host_only(const Trace& trace, Interval outside, Interval window) {
   constexpr int64_t kLeastNs = 50'000'000;
   Interval reach{outside.end_ns, outside.start_ns};
@@ -35,7 +35,7 @@ HostOnly host_only(const Trace& trace, Interval outside, Interval window) {
                             std::min(row.end_ns, outside.end_ns)};
       if (within.start_ns >= within.end_ns) continue;
       const bool cut = within.start_ns != row.start_ns || within.end_ns != row.end_ns;
-      // The label of a step that begins in a silence does not fill it.
+      // A step label that crosses the border does not fill a silence.
       if (names || !cut) rows.push_back(within);
       if (!names || cut) continue;
       reach.start_ns = std::min(reach.start_ns, row.start_ns);
@@ -48,7 +48,7 @@ HostOnly host_only(const Trace& trace, Interval outside, Interval window) {
   look(trace.ops, true);
   look(trace.frames, true);
   look(trace.api_calls, true);
-  // Of one thread and name together: they come one after the other.
+  // Sum calls by thread and name: they follow each other.
   std::map<std::pair<uint32_t, StringId>, int64_t> calls_ns;
   for (size_t c = 0; c < trace.api_calls.size(); ++c) {
     const ApiCallId call(c);

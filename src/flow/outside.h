@@ -10,17 +10,17 @@
 namespace assay {
 
 struct HostOnly {
-  int64_t ns = 0;         // 0: less than 50 ms, or less than half of the window
-  int64_t silent_ns = 0;  // its longest part without any row
-  int64_t call_ns = 0;    // in calls of `name` on one thread, where these are most of it
-  std::string name;       // of the row that takes most of it; empty where none takes half
+  int64_t ns = 0;         // host-only time; 0 if under 50 ms or under half of the window
+  int64_t silent_ns = 0;  // its longest interval without any event
+  int64_t call_ns = 0;    // time in calls of `name` on one thread, if they take most of it
+  std::string name;       // event that takes most of it; empty if none takes half
 };
 
 struct OutsideWindow {
   HostOnly before;
   HostOnly after;
 };
-// Nothing where the window was given by the user.
+// All zero if the user gave the window or it has no work. Reads the whole trace.
 OutsideWindow outside_window(const FlowAnswer& answer);
 
 }  // namespace assay

@@ -7,7 +7,8 @@
 namespace assay {
 namespace {
 
-// The latest point that a run may end with; of equal ones the end of work, then the later one.
+// The latest point that a run may end with; of equal ones an end of work, then the later one.
+// kNoPoint if there is none.
 uint32_t last_point(const FlowRun& run, const FlowGraph& graph,
                     const std::vector<int64_t>& times_ns) {
   uint32_t last = kNoPoint;
@@ -122,7 +123,7 @@ std::vector<int64_t> slack_ns(const FlowRun& run, const FlowGraph& graph) {
   std::vector<int64_t> latest_ns(graph.points(), INT64_MAX);
   for (uint32_t p = static_cast<uint32_t>(graph.points()); p-- > 0;) {
     if (may_end(run, graph, p)) latest_ns[p] = std::min(latest_ns[p], end_ns);
-    if (latest_ns[p] == INT64_MAX) continue;  // nothing that ends the run depends on it
+    if (latest_ns[p] == INT64_MAX) continue;  // the end of the run does not depend on it
     for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
       if (graph.source[e] == kNoPoint) continue;
       const int64_t residual_ns = e == graph.first_edge[p] ? graph.residual_ns[p] : 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The critical path: from the end of the run back over the edge that binds each point. What its
-// edges stand for sums to the makespan, to the nanosecond.
+// The critical path: from the end of the run back along the binding edges. Its lags and residuals
+// sum to the makespan exactly.
 
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// One step back: from `point` over its edge that binds.
+// One step back from `point` along its binding edge.
 struct PathStep {
   uint32_t point = kNoPoint;
   EdgeKind kind = EdgeKind::kStart;
@@ -21,18 +21,18 @@ struct PathStep {
 };
 
 struct CriticalPath {
-  std::vector<PathStep> steps;  // from the end to the begin
+  std::vector<PathStep> steps;  // from the end of the run to its begin
   int64_t makespan_ns = 0;
   CauseTimes cause_ns{};             // host causes, latency, unseen
   std::array<int64_t, 4> work_ns{};  // by WorkKind
-  int64_t queue_ns = 0;              // waiting for room in the launch queue
-  int64_t start_ns = 0;              // before anything that is known
-  int64_t residual_ns = 0;           // part of the above that no edge explains
+  int64_t queue_ns = 0;              // waiting for space in the launch queue
+  int64_t start_ns = 0;              // before the first known predecessor
+  int64_t residual_ns = 0;           // unexplained time, already included above
 };
 
 CriticalPath critical_path(const FlowRun& run, const FlowGraph& graph);
 
-// A replay with its lags: the record, or what edits made of it (residuals kept).
+// A replay with its lags: the recording, or an edited run (residuals kept). Holds references.
 struct Replayed {
   const std::vector<int64_t>& times_ns;
   const std::vector<int64_t>& lag_ns;   // per edge
@@ -40,11 +40,11 @@ struct Replayed {
 };
 CriticalPath critical_path(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed);
 
-// The edge of a point that binds in a replay; its first one where all are cut.
+// The binding edge of a point in a replay; its first edge if all are cut.
 PathStep binding_step(const FlowGraph& graph, const Replayed& replayed, uint32_t point);
 
-// Per point: how much later it could happen without moving the end of the run. Never negative, 0 on
-// the path.
+// Per point: ns by which it could happen later without moving the end of the run. 0 on the path;
+// INT64_MAX if the end does not depend on it.
 std::vector<int64_t> slack_ns(const FlowRun& run, const FlowGraph& graph);
 
 }  // namespace assay

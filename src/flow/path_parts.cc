@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// Goes back along the path and leaves its stretches, the latest first.
+// Walks back along the path and collects its slices, latest first.
 class PathCutter {
  public:
   PathCutter(const FlowRun& run, const FlowGraph& graph)
@@ -39,7 +39,7 @@ class PathCutter {
     emit(from_ns, segment ? residual_slice(step) : lag_slice(step));
   }
 
-  // Everything between start_ns and what is covered already.
+  // Adds a slice from start_ns to the begin of the covered time.
   void emit(int64_t start_ns, PathSlice slice) {
     if (start_ns >= reached_ns_) return;
     slice.span = {start_ns, reached_ns_};
@@ -74,13 +74,13 @@ class PathCutter {
     return slice;
   }
 
-  // Latencies are alike, whatever they come before.
+  // Latencies are summed regardless of what follows them.
   static void unname(PathSlice& slice) {
     slice.source = RowSource::kNone;
     slice.name = {};
   }
 
-  // What a call does until it hands work over is the call's, as behind it.
+  // Time within a call until it submits work belongs to the call.
   void name_hand_over(const FlowWork& work, PathSlice& slice) const {
     slice.kind = PathPartKind::kLatency;
     slice.cause = hand_over_cause(run_, work);
@@ -132,7 +132,7 @@ class PathCutter {
     return slice;
   }
 
-  // Host pieces, the latest first; time between the two stretches of a segment is no host's.
+  // Host pieces, latest first. Time between the two intervals of a segment is not host time.
   void add_segment(const PathStep& step) {
     const auto spans = segment_spans(run_, graph_, step.point, step.kind);
     for (size_t k = spans.size(); k-- > 0;) {
@@ -161,7 +161,7 @@ class PathCutter {
   const FlowGraph& graph_;
   const Trace& trace_;
   PieceCursor cursor_;
-  int64_t reached_ns_ = 0;  // everything from here to the end is covered
+  int64_t reached_ns_ = 0;  // begin of the covered time
   std::vector<PathSlice> slices_;
   std::vector<PieceSpan> pieces_;
 };
@@ -262,7 +262,7 @@ std::vector<PathLayer> sum_by_layer(const std::vector<PathSlice>& slices, const 
     if (!work && slice.op) told[i] = of.op[slice.op.index()];
     if (told[i] == kPathLayerMixed) told[i] = kPathLayerNotTold;
   }
-  // Per stretch the next one that is placed.
+  // Per slice: the next known layer at or after it.
   std::vector<int32_t> next(n, kPathLayerNotTold);
   for (size_t i = n; i-- > 0;) {
     const bool last = i + 1 == n;

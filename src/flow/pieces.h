@@ -1,6 +1,6 @@
 #pragma once
 
-// Looking up what host threads did in an interval.
+// Lookup of host activity in an interval.
 
 #include <algorithm>
 #include <vector>
@@ -16,7 +16,7 @@ struct PieceSpan {
   const HostPiece* piece = nullptr;  // null before the thread's first event and after its last
 };
 
-// Index of the piece that holds time_ns; the number of pieces when none does.
+// Index of the piece at time_ns; thread.pieces.size() if there is none. O(log n).
 inline size_t piece_at(const HostThread& thread, int64_t time_ns) {
   if (thread.pieces.empty() || time_ns < thread.start_ns || time_ns >= thread.end_ns) {
     return thread.pieces.size();
@@ -27,8 +27,8 @@ inline size_t piece_at(const HostThread& thread, int64_t time_ns) {
   return static_cast<size_t>(after - thread.pieces.begin()) - 1;
 }
 
-// The same, where threads are asked about times that mostly go forward: the answer is close behind
-// the one before, and a bisection of millions of pieces misses every cache.
+// The same for mostly increasing times per thread: tries the next 16 pieces before it bisects,
+// because a bisection of millions of pieces misses every cache.
 class PieceCursor {
  public:
   explicit PieceCursor(size_t threads) : last_(threads, 0) {}
@@ -50,7 +50,7 @@ class PieceCursor {
   std::vector<size_t> last_;  // per thread
 };
 
-// visit(PieceSpan) for the pieces of the interval, in order; together they cover it.
+// Calls visit(PieceSpan) for the pieces of the interval, in order; together they cover it.
 template <typename Visit>
 void for_each_piece(const FlowRun& run, const HostThread& thread, Interval interval,
                     PieceCursor& cursor, Visit&& visit) {

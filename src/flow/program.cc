@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// data/tables/programs.tsv as it was when the program was built.
+// data/tables/programs.tsv as of the build.
 std::string_view programs_text();
 
 namespace {
@@ -19,7 +19,7 @@ constexpr std::string_view kLayers[kProgramLayers] = {"engine", "trainer", "libr
 constexpr std::string_view kTables[kProgramTables] = {"frames", "ops", "labels", "kernels",
                                                       "threads"};
 
-// One text of a row. Its begin is searched for, and the rest is compared.
+// One text of a rule: `literal` is searched for, `rest` is compared there.
 struct Text {
   std::string_view literal;  // up to the first number
   std::string_view rest;
@@ -33,7 +33,8 @@ struct Rule {
 };
 
 struct ProgramRules {
-  std::vector<ProgramSeen> programs;                     // in the order of the table, nothing seen
+  // In the order of the table, with nothing seen.
+  std::vector<ProgramSeen> programs;
   std::array<std::vector<Rule>, kProgramTables> of_table;
 };
 
@@ -44,7 +45,7 @@ size_t place_of(const std::string_view (&words)[N], std::string_view word) {
 
 bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
 
-// True if `name` goes on with `text`, in which `~` is a number.
+// True if `name` starts with `text`, in which `~` matches a number.
 bool goes_on(std::string_view name, std::string_view text) {
   for (const char c : text) {
     if (c != '~') {
@@ -102,11 +103,11 @@ const ProgramRules& program_rules() {
   return rules;
 }
 
-// The distinct texts of some columns.
+// visit(text) for the distinct texts of some columns.
 template <typename Visit>
 void each_distinct(const Trace& trace, std::initializer_list<const std::vector<StringId>*> columns,
                    Visit&& visit) {
-  // Bytes, no vector<bool>: a trace has millions of names.
+  // Bytes are faster than vector<bool>: a trace has millions of names.
   std::vector<char> asked(trace.strings.size(), 0);
   for (const std::vector<StringId>* column : columns) {
     for (const StringId name : *column) {
@@ -131,7 +132,7 @@ class Recognised {
     for (const Thread& thread : trace.threads) look(thread.name);
   }
 
-  // The surest of each layer; of libraries and of kinds of parallelism all.
+  // The program with the largest weight of each layer; all libraries and kinds of parallelism.
   std::vector<ProgramSeen> take() const {
     std::vector<ProgramSeen> found;
     for (size_t layer = 0; layer < kProgramLayers; ++layer) {

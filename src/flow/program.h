@@ -1,7 +1,7 @@
 #pragma once
 
-// The program that was recorded: the engine, trainer, libraries and framework that its names show, by
-// data/tables/programs.tsv.
+// Identifies the recorded program: engine, trainer, libraries and framework, from names in the
+// trace and data/tables/programs.tsv.
 
 #include <array>
 #include <cstddef>
@@ -13,45 +13,45 @@
 
 namespace assay {
 
-// The framework or runtime, for the words of a sentence.
+// The framework or runtime, for message texts.
 enum class ProgramKind : uint8_t { kUnknown, kPyTorch, kJax, kTensorFlow, kCuda, kHip, kSycl };
 
-// The outermost first: who configures an engine edits no model.
+// Outermost first: a user who configures an engine does not edit the model.
 enum class ProgramLayer : uint8_t { kEngine, kTrainer, kLibrary, kParallel, kFramework };
 inline constexpr size_t kProgramLayers = 5;
 std::string_view program_layer_name(ProgramLayer layer);  // "engine", as in the table and in JSON
 
-// The tables of names that show a program.
+// The trace tables whose names identify programs.
 enum class ProgramTable : uint8_t { kFrames, kOps, kLabels, kKernels, kThreads };
 inline constexpr size_t kProgramTables = 5;
 
-// One program that names of a trace show.
+// A program identified by names in the trace.
 struct ProgramSeen {
   std::string_view key;   // "vllm"
   std::string_view name;  // "vLLM"
   ProgramLayer layer = ProgramLayer::kFramework;
-  uint64_t weight = 0;                               // of the tables that show it
-  std::array<uint64_t, kProgramTables> names{};      // distinct names by table
+  uint64_t weight = 0;                               // sum of the weights of matching rules
+  std::array<uint64_t, kProgramTables> names{};      // distinct matching names, by table
   uint64_t all_names() const;
 };
 
 struct Program {
   ProgramKind kind = ProgramKind::kUnknown;
-  bool hip = false;   // its calls are AMD's
-  bool cuda = false;  // or NVIDIA's; of other vendors neither
-  bool mpi = false;   // it calls MPI
-  bool trains = false;  // gradients or an optimizer
-  // One of each layer, the outermost layer first; of libraries and of kinds of parallelism all.
+  bool hip = false;   // HIP API calls
+  bool cuda = false;  // CUDA API calls and no HIP ones
+  bool mpi = false;   // MPI calls
+  bool trains = false;  // trains: has gradients or an optimizer
+  // The best match of each layer, outermost first; all libraries and all kinds of parallelism.
   std::vector<ProgramSeen> seen = {};
 
   bool uses(std::string_view key) const;
-  // The engine; null where none is seen.
+  // The engine; null if none was identified.
   const ProgramSeen* engine() const;
 };
 Program program_of(const Trace& trace);
 
-// True for a name with one of the texts between `|`. A text begins where a word begins, with `^` at the begin of the
-// name alone. `~` is one or more digits.
+// True if the name contains one of the texts separated by `|`. A text must start at a word
+// boundary, with `^` at the begin of the name. `~` matches one or more digits.
 bool matches_program(std::string_view alternatives, std::string_view name);
 
 }  // namespace assay

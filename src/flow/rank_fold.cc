@@ -17,19 +17,21 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kEarlyNs = 2'000;       // by so much clocks of one device may contradict an event
-constexpr int64_t kTightNs = 6'000;       // a start this close to an end waited for it
-constexpr int64_t kMostReturnNs = 2'000;  // return after a target that was not the last
-constexpr int64_t kWaitCallNs = 4'000;    // a call that waits costs at least
-constexpr size_t kFarthestRecord = 8;     // record calls back that a wait may mean
+// Clock error within a device that may contradict an event.
+constexpr int64_t kEarlyNs = 2'000;
+constexpr int64_t kTightNs = 6'000;       // a start this soon after an end waited for it
+// Most time from a target that was not the last to the return.
+constexpr int64_t kMostReturnNs = 2'000;
+constexpr int64_t kWaitCallNs = 4'000;    // least own time of a waiting call
+constexpr size_t kFarthestRecord = 8;     // most record calls back that a wait may refer to
 
-// Launches of device work in the order of their calls.
+// A launch of device work, listed in the order of calls.
 struct Launched {
   uint32_t work = 0;
   int64_t at_ns = 0;
-  uint32_t prev = kNoFlowRow;  // place of the one before on its stream
+  uint32_t prev = kNoFlowRow;  // index of the previous launch on its stream
   int32_t iteration = 0;
-  std::vector<uint32_t> targets;  // places of what it waits for on other streams
+  std::vector<uint32_t> targets;  // indices of launches on other streams that it waits for
 };
 
 struct Step {
@@ -46,7 +48,8 @@ class Iterations {
     steps_ = steps;
     numbers_ = iteration_numbers(*steps);
   }
-  // Time between two belongs to the earlier one, time before all to the first.
+  // The iteration number at a time. Time between two iterations belongs to the earlier one, time
+  // before all to the first.
   int32_t at(int64_t time_ns) const {
     if (steps_ == nullptr || steps_->windows.empty()) return 0;
     const auto after = std::partition_point(
@@ -65,22 +68,22 @@ class Iterations {
   std::vector<int32_t> numbers_;
 };
 
-// Finds the record call of each stream wait that rows do not resolve.
+// Finds the record call of each stream wait whose target is not recorded.
 //
-// A wait at one place of an iteration means the same record call in every iteration. It is the
+// A wait at one place of an iteration refers to the same record call in every iteration: the
 // distance in record calls that no instance contradicts and that binds most often. If none binds, a
-// part waits for the last record of other work. Other work waits for the oldest part without a
-// wait, on a stream that the same kernel waits for elsewhere.
+// part in a collective waits for the last record of other work. Other work waits for the oldest
+// part that nothing waits for yet, on a stream that the same kernel waits for elsewhere.
 class WaitFinder {
  public:
   struct Mark {
     uint32_t call = 0;
-    uint32_t launch = 0;  // the last one before
+    uint32_t launch = 0;  // the last launch before it
   };
   struct Wait {
-    uint32_t launch = 0;  // that waits
+    uint32_t launch = 0;  // the waiting launch
     uint32_t call = 0;
-    uint32_t marks = 0;  // record calls before
+    uint32_t marks = 0;  // number of record calls before it
   };
 
   WaitFinder(const FlowRun& run, std::vector<Launched>& launches)
@@ -132,7 +135,8 @@ class WaitFinder {
     return target < waiter && work(target).stream != work(waiter).stream &&
            work(target).end_ns <= work(waiter).start_ns + kEarlyNs;
   }
-  // The launch that the record call `back` before the wait followed, or kNoFlowRow.
+  // The launch that precedes the `back`-th record call before the wait; kNoFlowRow if there is
+  // none.
   uint32_t target(const Wait& wait, size_t back) const {
     return wait.marks >= back ? marks[wait.marks - back].launch : kNoFlowRow;
   }
@@ -226,7 +230,7 @@ class WaitFinder {
   std::vector<Launched>& launches_;
   std::vector<Wait> left_;
   std::map<std::tuple<Place, uint32_t, uint32_t>, std::vector<uint32_t>> alike_;
-  std::vector<size_t> back_;  // per left_; 0 = none
+  std::vector<size_t> back_;  // per left_: distance in record calls, 0 = none
   std::map<Place, std::set<uint32_t>> streams_;
 };
 
@@ -303,7 +307,7 @@ class Folder {
     for (uint32_t k = 0; k < launches_.size(); ++k) place_of_work_[launches_[k].work] = k;
   }
 
-  // Waits of streams, by calls; what else the run knows of waits between streams is kept.
+  // Stream waits from calls, plus other inferred waits between streams.
   void find_waits() {
     WaitFinder finder(run_, launches_);
     std::vector<uint32_t> pending;
@@ -348,8 +352,8 @@ class Folder {
     launches_[launch].targets.push_back(target);
   }
 
-  // True if the launch before on the stream holds this one back, if only in part. A short kernel
-  // can begin after the next one, which overlaps it: both still wait for the same.
+  // True if the previous launch on the stream delays this one, at least in part. A short kernel can
+  // begin after the next one, which overlaps it: both still wait for the same.
   bool follows(uint32_t launch) const {
     const uint32_t prev = launches_[launch].prev;
     return prev != kNoFlowRow && work(launch).start_ns + kEarlyNs >= work(prev).start_ns;
@@ -377,7 +381,7 @@ class Folder {
     if (step.call == kNoFlowRow) return false;
     const FlowCall& call = run_.calls[step.call];
     if (run_.links->role_of(trace_, call.row) == ApiRole::kSynchronize) return true;
-    // Calls that may wait and did not take own time of the host.
+    // Calls that may wait but did not are own host time.
     for (uint32_t t = 0; t < call.target_count; ++t) {
       if (run_.works[run_.targets[call.first_target + t]].end_ns > call.start_ns) return true;
     }
@@ -412,7 +416,7 @@ class Folder {
 
   // ---- points -----------------------------------------------------------------------------------
 
-  // Paths to one moment, by the point that they come from and whether that is the host's.
+  // Paths to one moment, by the point they come from and whether that is a host point.
   using Paths = std::map<std::pair<uint32_t, bool>, std::vector<FoldVector>>;
 
   uint32_t add_point(FoldKind kind, int64_t time_ns, int32_t iteration, int64_t work_ns) {
@@ -431,14 +435,14 @@ class Folder {
     made_.vectors.insert(made_.vectors.end(), vectors.begin(), vectors.end());
   }
 
-  // Host work since the host's last point. Waiting is not work.
+  // Host work and waiting since the host's last point. Waiting is fixed time.
   FoldVector host_until(int64_t time_ns) const {
     const int64_t all_ns = time_ns - host_time_ns_;
     const int64_t own_ns = std::max<int64_t>(all_ns - waited_ns_, 0);
     return {0, own_ns, all_ns - own_ns};
   }
 
-  // Counts what the thread of the call waited since.
+  // Adds the time that the call's thread waited since the last count.
   void count_waiting(const FlowCall& call) {
     if (call.start_ns <= counted_ns_) return;
     for_each_piece(run_, run_.threads[call.thread.index()], {counted_ns_, call.start_ns}, cursor_,
@@ -483,7 +487,7 @@ class Folder {
     name_host_segments();
   }
 
-  // The host waited before the call without a recorded call.
+  // Handles an unrecorded wait of the host before the call.
   void resume_after(const FlowCall& call) {
     if (call.after_work == kNoFlowRow) return;
     const uint32_t launch = place_of_work_[call.after_work];
@@ -527,10 +531,10 @@ class Folder {
     set_host(point, call.end_ns);
   }
 
-  // The state of a stream: paths to the end of its last launch, unless that is a point.
+  // State of a stream: paths to the end of its last launch, unless that is a point.
   struct Tail {
     Paths paths;
-    int64_t own_ns = 0;  // of the segment so far
+    int64_t own_ns = 0;  // own work of the segment so far
     uint32_t kernels = 0;
     std::map<uint32_t, int64_t> names;
   };
@@ -540,7 +544,7 @@ class Folder {
     Paths paths;
   };
 
-  // From the end of a launch, `lag_ns` later.
+  // Paths from the end of a launch, `lag_ns` later.
   Candidate after(uint32_t launch, int64_t lag_ns) const {
     Candidate made{work(launch).end_ns + lag_ns, {}};
     if (end_point_[launch] != kNoSegment) {
@@ -637,7 +641,7 @@ class Folder {
     const int32_t iteration = launches_[k].iteration;
     const uint32_t begin = add_point(FoldKind::kBegin, own.start_ns, iteration, 0);
     for (const auto& [from, vectors] : paths) {
-      // Kernels of its stream before it are a segment that ended with a point.
+      // Earlier kernels of its stream are a segment that already ended at a point.
       add_edge(from.first, kNoSegment, from.second ? kFromHost : kNoSegment, vectors);
     }
     const uint32_t end = add_point(FoldKind::kEnd, own.end_ns, iteration, 0);
@@ -652,7 +656,7 @@ class Folder {
     made_.parts.push_back(part);
   }
 
-  // The host segment of a path from a host point is the one that follows it.
+  // Resolves kFromHost: the host segment of a path from a host point ends at the next host point.
   void name_host_segments() {
     std::vector<uint32_t> hosts;
     for (uint32_t p = 0; p < made_.points.size(); ++p) {
@@ -748,7 +752,7 @@ RankFold fold_rank(const FlowRun& run, const Windows* steps) { return Folder(run
 
 void keep_envelope(std::vector<FoldVector>& vectors) {
   if (vectors.size() < 2) return;
-  // Twice the paces of device and host.
+  // Paces of device and host, times two.
   constexpr std::array<std::pair<int64_t, int64_t>, 7> kPaces = {
       {{2, 2}, {1, 2}, {2, 1}, {4, 2}, {2, 4}, {0, 2}, {2, 0}}};
   std::vector<FoldVector> kept;

@@ -1,15 +1,15 @@
 #pragma once
 
-// The dependences of one rank of a job between its collectives, without its kernels.
+// The dependencies of one rank of a job between its collectives, without its kernels.
 //
-// Problem: a job is replayed with another pace of a rank's device or host. The gap between two
-// collectives does not suffice, because a rank computes under its own transfers and work with slack
-// moves nothing. Method: the kept points are begins and ends of parts in collectives, their
-// launches, and begins and ends of the host's waits. The last kernel before each of them is kept
-// too. Everything between two points becomes vectors of device work, host work and fixed time. The
-// longest path is the largest of device * a + host * b + fixed for paces a and b. A vector that is
-// never the largest for paces between one half and two is dropped. Effect: a replay without edits
-// gives every recorded time to the nanosecond.
+// Problem: a job is replayed with another pace of a rank's device or host. The gaps between
+// collectives do not suffice, because a rank computes during its own transfers and work with slack
+// moves nothing. Method: keep as points the begins and ends of parts in collectives, their
+// launches, the begins and ends of host waits, and the last kernel before each of them. Replace
+// everything between two points by vectors of device work, host work and fixed time. The longest
+// path for paces a and b is the maximum of device * a + host * b + fixed. Keep only the vectors
+// that are largest at one of the paces of keep_envelope(). Effect: a replay without edits gives
+// every recorded time exactly.
 
 #include <cstdint>
 #include <optional>
@@ -25,11 +25,11 @@ namespace assay {
 constexpr uint32_t kNoSegment = UINT32_MAX;
 
 enum class FoldKind : uint8_t {
-  kHost,     // the host launches a part or the first work of an iteration, or begins to wait
-  kResumed,  // it goes on after a wait
-  kBegin,    // of a part in a collective or transfer
+  kHost,     // the host launches a part or an iteration's first work, or starts to wait
+  kResumed,  // the host resumes after a wait
+  kBegin,    // begin of a part in a collective or transfer
   kEnd,
-  kKernel,  // end of a kernel that something other than the next one of its stream waits for
+  kKernel,  // end of a kernel that something other than its stream's next kernel waits for
 };
 
 // One path between two points.
@@ -44,35 +44,35 @@ struct FoldVector {
 // The paths from an earlier point.
 struct FoldEdge {
   uint32_t source = 0;           // an earlier point
-  uint32_t device = kNoSegment;  // the point that ends the segment of the device work
-  uint32_t host = kNoSegment;    // likewise the host work
+  uint32_t device = kNoSegment;  // the point whose segment has the device work
+  uint32_t host = kNoSegment;    // the same for the host work
   uint32_t first = 0;            // range in RankFold::vectors
   uint32_t count = 0;
 };
 
 // Own device work of one name in a segment.
 struct FoldShare {
-  uint32_t name = 0;  // into RankFold::names
+  uint32_t name = 0;  // index into RankFold::names
   int64_t ns = 0;
 };
 
-// A point and the segment that ends with it: kernels of its stream, or work of the host, since the
-// point before.
+// A point and the segment that ends at it: kernels of its stream, or host work, since the previous
+// point.
 struct FoldPoint {
   FoldKind kind = FoldKind::kHost;
   int32_t iteration = 0;
   int64_t time_ns = 0;
   int64_t work_ns = 0;   // own work of the segment
-  uint32_t kernels = 0;  // in it
+  uint32_t kernels = 0;  // kernels in the segment
   uint32_t first_edge = 0;
   uint32_t first_share = 0;
 };
 
-// A part in a collective or transfer, by its points.
+// A part in a collective or transfer.
 struct FoldPart {
   uint32_t begin = 0;
   uint32_t end = 0;
-  uint32_t group = 0;     // into RankFold::groups
+  uint32_t group = 0;     // index into RankFold::groups
   int64_t seq = -1;       // number in the process group; -1 = not recorded
   int64_t elements = -1;  // of the larger side; -1 = not recorded
 };
@@ -86,15 +86,15 @@ struct RankFold {
   std::vector<FoldPoint> points;  // a source precedes its targets
   std::vector<FoldEdge> edges;    // by target
   std::vector<FoldVector> vectors;
-  std::vector<FoldShare> shares;  // by segment, longest first
+  std::vector<FoldShare> shares;  // by point, longest first
   std::vector<std::string> names;
   std::vector<FoldPart> parts;  // in the order of their launches
   std::vector<FoldGroup> groups;
-  bool numbered = false;        // iterations are numbered by labels: the same on all ranks
-  uint64_t overlapping = 0;     // kernels that begin before the one before them has ended
-  uint64_t inferred_waits = 0;  // waits of streams that no row resolves
-  uint64_t dropped_edges = 0;   // with so much slack that a record left them out
-  uint64_t cut_points = 0;      // after the last iteration that a record has room for
+  bool numbered = false;        // iterations are numbered by labels, hence comparable across ranks
+  uint64_t overlapping = 0;     // kernels that begin before their stream predecessor ends
+  uint64_t inferred_waits = 0;  // stream waits without a recorded target
+  uint64_t dropped_edges = 0;   // left out of a rank summary because of their slack
+  uint64_t cut_points = 0;      // points after the last iteration that fits in a rank summary
 
   uint32_t edge_end(uint32_t point) const {
     return point + 1 < points.size() ? points[point + 1].first_edge
@@ -106,17 +106,17 @@ struct RankFold {
   }
 };
 
-// steps: iterations, or null if the trace is one.
+// steps: iterations; null: the whole trace is one. Empty if the run has no device work.
 RankFold fold_rank(const FlowRun& run, const Windows* steps);
 
-// Keeps the vectors that are the largest at some pace, at most six.
+// Keeps the vectors that are largest at one of seven pairs of device and host paces (0, 1/2, 1 or
+// 2). Sorts them.
 void keep_envelope(std::vector<FoldVector>& vectors);
 
-// Points that do not happen at the time of the longest path to them: 0, or there is a bug. Ends of
-// parts keep the length that they had.
+// Number of points that differ from the longest path to them; must be 0.
 uint64_t fold_errors(const RankFold& fold);
 
-// Removes the point `first`, all later ones and their parts.
+// Removes the points since `first`, and parts that end there.
 void cut_fold(RankFold& fold, uint32_t first);
 
 }  // namespace assay

@@ -1,5 +1,5 @@
-// One rank's dependency graph as its job needs it: edges with the own work they stand for, and
-// where its parts in collectives lie.
+// One rank's dependency graph for its job: edges with the own work they contain, and the positions
+// of its parts in collectives.
 
 #include <algorithm>
 #include <map>
@@ -17,17 +17,17 @@
 namespace assay {
 namespace {
 
-// Host pieces that wait for something outside the thread are no work of its own.
+// Host pieces that wait are not the thread's own work.
 bool waits(FlowCause cause) {
   return cause == FlowCause::kSync || cause == FlowCause::kNothingAsked;
 }
 
-// Numbers that are equal on ranks that run the same program: the collective before, what it is, its
-// name, and how many of that were there already.
+// Hashes that are equal on ranks of the same program: of the previous collective, host or device,
+// the name, and its count since that collective.
 class Matches {
  public:
-  // A collective: what follows is counted anew, so that a piece too much on one rank moves nothing
-  // beyond the next collective.
+  // Restarts the counts at a collective, so that extra work on one rank shifts nothing beyond the
+  // next collective.
   void meet(std::string_view kind, int64_t number) {
     anchor_ = mixed(checksum(kind.data(), kind.size()), static_cast<uint64_t>(number));
   }
@@ -137,7 +137,7 @@ class RankGraphMaker {
     made_.part_points.push_back(part);
   }
 
-  // As a label numbers it; -1 = not told.
+  // The number given by a label; -1 = unknown.
   int32_t iteration_of(const FlowWork& work) const {
     if (steps_ == nullptr) return -1;
     const int64_t at_ns = work.call == kNoFlowRow ? work.start_ns : run_.calls[work.call].start_ns;
@@ -150,7 +150,7 @@ class RankGraphMaker {
                     trace_.collectives.out_elements[detail]);
   }
 
-  // Of the larger side, e.g. of what an all-gather gives; -1 = not told.
+  // Bytes of the larger side, e.g. the output of an all-gather; -1 = unknown.
   int64_t bytes_of(uint32_t detail) const {
     const int64_t elements = elements_of(detail);
     const auto size = static_cast<int64_t>(
@@ -161,7 +161,7 @@ class RankGraphMaker {
 
   // ---- own work ---------------------------------------------------------------------------------
 
-  // What the host does until it launches belongs to that launch.
+  // Host time until a launch belongs to that launch.
   void find_next_launches() {
     launch_of_.assign(run_.calls.size(), kNoFlowRow);
     for (size_t c = run_.calls.size(); c-- > 0;) {
@@ -175,7 +175,7 @@ class RankGraphMaker {
     }
   }
 
-  // Work in the order in which it was handed over: the same on all ranks of a program.
+  // Works in the order of their launches, which is the same on all ranks of a program.
   std::vector<uint32_t> works_as_launched() const {
     std::vector<uint32_t> order(run_.works.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -234,7 +234,7 @@ class RankGraphMaker {
     made_.first_edge.push_back(static_cast<uint32_t>(made_.edges.size()));
     made_.ends.push_back(is_end_point(run_, point));
     for (uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
-      if (graph_.kind[e] == EdgeKind::kOrder) continue;  // no wait is cut: it says nothing new
+      if (graph_.kind[e] == EdgeKind::kOrder) continue;  // redundant: replays of jobs cut no waits
       const bool binds = e == graph_.first_edge[p];
       RankEdge edge;
       edge.source = graph_.source[e];
@@ -263,7 +263,7 @@ class RankGraphMaker {
     }
   }
 
-  // The part of an edge's lag that its rank did itself.
+  // The part of an edge's lag that is own work.
   int64_t own_ns(uint32_t e, Point point) {
     switch (graph_.kind[e]) {
       case EdgeKind::kCall: {
@@ -305,7 +305,7 @@ class RankGraphMaker {
     note(edge.work, edge.own_ns, call.kind, trace_.api_calls.name[call.row.index()]);
   }
 
-  // What the thread that binds did before a call.
+  // Notes what the binding thread did before a call.
   void note_segment(const RankEdge& edge, uint32_t e, uint32_t row) {
     const FlowCall& call = run_.calls[row];
     made_.works[edge.work].ns += edge.own_ns;
@@ -338,9 +338,9 @@ class RankGraphMaker {
   const Trace& trace_;
   PieceCursor cursor_;
   RankGraph made_;
-  std::vector<uint32_t> launch_of_;     // per call: the next one of its thread that launches
-  std::vector<uint32_t> part_of_;       // per FlowWork: into parts; kNoFlowRow = none
-  std::vector<uint32_t> work_of_call_;  // per launching call: what the host did until it
+  std::vector<uint32_t> launch_of_;     // per call: it or the thread's next call that launches
+  std::vector<uint32_t> part_of_;       // per FlowWork: index into parts; kNoFlowRow = none
+  std::vector<uint32_t> work_of_call_;  // per launching call: host work until it
   std::vector<uint32_t> work_of_work_;  // per FlowWork
   std::vector<Longest> longest_;        // per own work of the host
   std::map<WorkName, uint32_t> names_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Chance or cause. That one thing ends where another begins tells nothing when it happens once;
-// when it happens nearly each time, and more often than ends lie about by chance, the second waits
+// Tests whether work waits for other work, by repetition. One coincidence of an end and a begin
+// shows nothing; if it happens nearly every time, and more often than by chance, the second waits
 // for the first.
 
 #include <algorithm>
@@ -15,23 +15,23 @@
 
 namespace assay {
 
-// (who waits, what ended)
+// (waiter, work that ended)
 using FollowedPairs = std::vector<std::pair<uint32_t, uint32_t>>;
 
-// Cases of one kind, and what ended at each of them, by a Key of what ends.
+// Cases of one kind, and the work that ended at each, by key.
 template <typename Key>
 struct Repetition {
   uint64_t cases = 0;
   std::map<Key, FollowedPairs> ended;
 
-  // The first of a key counts for each case; cases come one after the other.
+  // Only the first of a key counts per case; cases must come one after another.
   void note(const Key& key, uint32_t waiter, uint32_t target) {
     FollowedPairs& pairs = ended[key];
     if (pairs.empty() || pairs.back().first != waiter) pairs.push_back({waiter, target});
   }
 };
 
-// How likely any time has one of `count` of these ends within a window of that length.
+// Probability that one of `count` ends is within a window of that length.
 inline double chance_of_end(const std::vector<Timed>& ends, uint64_t count, int64_t window_ns) {
   const int64_t span_ns = ends.back().time_ns - ends.front().time_ns;
   if (span_ns <= 0) return 1;
@@ -39,8 +39,9 @@ inline double chance_of_end(const std::vector<Timed>& ends, uint64_t count, int6
                            static_cast<double>(span_ns));
 }
 
-// What nearly all cases follow and chance does not explain, the least likely of them; null = none.
-// chance(key): how likely a case has such an end by chance.
+// The pairs of the key that at least 80 % of the cases (and at least 3) follow with a probability
+// below 1e-4 by chance; of several the least likely. Null if none. chance(key): probability that a
+// case has such an end by chance.
 template <typename Key, typename Chance>
 const FollowedPairs* followed_by(const Repetition<Key>& repetition, Chance&& chance) {
   constexpr uint64_t kLeastCases = 3;

@@ -9,7 +9,7 @@ int64_t scaled(int64_t ns, double factor) {
   return factor == 1 ? ns : static_cast<int64_t>(static_cast<double>(ns) * factor);
 }
 
-// The begin of the call that ends with point p.
+// The begin of the call that ends at point p; INT64_MIN if there is none.
 int64_t called_ns(const FlowGraph& graph, const std::vector<int64_t>& times, size_t p) {
   for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
     if (graph.kind[e] == EdgeKind::kCall && graph.source[e] != kNoPoint) {

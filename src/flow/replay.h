@@ -1,6 +1,6 @@
 #pragma once
 
-// When everything would have happened: the graph's points again, with lags as recorded or edited.
+// Replays a graph: computes the time of every point, with recorded or edited lags.
 
 #include <cstdint>
 #include <vector>
@@ -9,46 +9,47 @@
 
 namespace assay {
 
-// What becomes of the time that no edge explains.
+// Treatment of residuals, the time that no edge explains.
 enum class Residuals : uint8_t {
-  kKeep,  // it moves with the edge that binds: without edits this is the record itself
-  kPin,   // a long one does not move: its point comes at its recorded time or later
-  kDrop,  // none: what the model alone says, with usual lags where they are longer
+  kKeep,  // they move with the binding edge: without edits, the recording itself
+  kPin,   // long ones do not move: the point happens no earlier than recorded
+  kDrop,  // none: only the model's lags
 };
 
-// An edge with this lag is cut.
+// The lag of a cut edge.
 constexpr int64_t kCutLag = INT64_MIN;
 
 struct ReplayOptions {
   Residuals residuals = Residuals::kKeep;
-  // Lags per edge in place of the graph's; null = those of the graph.
+  // Lags per edge; null: those of the graph.
   const std::vector<int64_t>* lags_ns = nullptr;
-  // A residual of this or more does not move under kPin.
+  // Residuals of this length or more do not move under kPin.
   int64_t pinned_ns = INT64_MAX;
-  // A call that waits does not where what it waits for has ended by its begin: it returns without
-  // the time that a return takes. Then shorter lags may make a point later, by less than that time.
+  // A waiting call does not wait, and takes no return time, if its work ended before it began. With
+  // this, shorter lags may move a point later, by at most that time.
   bool skips_ended = false;
 };
 
-// Times of all points.
+// Times of all points in ns. O(edges).
 std::vector<int64_t> replay(const FlowGraph& graph, const ReplayOptions& options);
-// The same, into the room of the replay before.
+// The same, into an existing vector.
 void replay(const FlowGraph& graph, const ReplayOptions& options, std::vector<int64_t>& times);
 
-// From the graph's begin to the latest end point.
+// Time in ns from the graph's begin to the latest end point.
 int64_t makespan_ns(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times);
 
-// Points of the replay without edits that are off their recorded time: 0, or there is a bug.
+// Number of points that a replay without edits gets wrong; must be 0.
 uint64_t identity_errors(const FlowGraph& graph);
 
-// The last device work that the host asked for, by its end point; kNoPoint where there is none.
-// Gains are told to its end.
+// The end point of the device work that ends last, without helpers; kNoPoint if there is none.
+// Gains refer to it.
 uint32_t last_work(const FlowRun& run, const FlowGraph& graph, const std::vector<int64_t>& times);
 
-// What the model alone makes of the run: no residuals, usual lags instead of recorded ones.
+// Times by the model alone: no residuals, and typical returns from waits if recorded ones are
+// longer.
 std::vector<int64_t> model_times(const FlowRun& run, const FlowGraph& graph);
 
-// What is left of each cause (0 to 1), and of the work of each kind; sync at 0 also cuts the waits.
+// Fraction left of each cause and of each kind of work, 0 to 1. kSync at 0 also cuts the waits.
 struct FlowScale {
   std::array<double, kFlowCauses> cause = [] {
     std::array<double, kFlowCauses> all{};
@@ -57,8 +58,7 @@ struct FlowScale {
   }();
   std::array<double, 4> work = {1, 1, 1, 1};  // by WorkKind
 };
-// Lags of the graph with host pieces, calls and work scaled. A scale is a sensitivity, no
-// prediction.
+// Lags per edge with host pieces, calls and work scaled: a sensitivity, not a prediction.
 std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,
                                  const FlowScale& scale);
 

@@ -7,8 +7,8 @@
 namespace assay {
 namespace {
 
-// Idle time of a replay, gap by gap: what the work that ends a gap came after, back to the gap's
-// begin.
+// Attributes the idle time of a replay gap by gap: follows the binding edges from the work that
+// ends a gap back to the gap's begin.
 class BarMaker {
  public:
   BarMaker(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed)
@@ -27,7 +27,7 @@ class BarMaker {
     return bar_;
   }
 
-  // Everything from `from_ns` to the end of the last work, by the critical path that leads there.
+  // Breaks down the critical path from `from_ns` to the end of the last work.
   ReplayBar make_path(int64_t from_ns) {
     uint32_t last = kNoPoint;
     for (uint32_t w = 0; w < run_.works.size(); ++w) {
@@ -39,7 +39,7 @@ class BarMaker {
     counts_work_ = true;
     bar_.window_ns = replayed_.times_ns[last] - from_ns;
     add_stretch({from_ns, replayed_.times_ns[last]}, last);
-    // No edit makes it shorter.
+    // Unrecorded time is left out: no edit shortens it.
     bar_.window_ns -=
         take_unrecorded(length_in(run_.unrecorded, {from_ns, graph_.time_ns[last]}), bar_.cause_ns);
     return bar_;
@@ -78,9 +78,9 @@ class BarMaker {
 
   int64_t& of(FlowCause cause) { return bar_.cause_ns[static_cast<size_t>(cause)]; }
 
-  // What leads to a point, back to the begin of a stretch of time that ends with it.
+  // Attributes the interval that ends at a point.
   void add_stretch(Interval gap, uint32_t p) {
-    int64_t open_ns = gap.end_ns;  // not explained yet: from the begin to here
+    int64_t open_ns = gap.end_ns;  // the interval up to here is not explained yet
     while (p != kNoPoint && open_ns > gap.start_ns) {
       const PathStep step = binding_step(graph_, replayed_, p);
       const uint32_t source = graph_.source[step.edge];
@@ -138,7 +138,7 @@ class BarMaker {
     }
   }
 
-  // In a gap of one device it is work of another.
+  // In a gap of one device, this is work of another.
   void add_work(WorkKind kind, int64_t ns) {
     if (!counts_work_) {
       of(FlowCause::kWaitOther) += ns;
@@ -149,7 +149,7 @@ class BarMaker {
     }
   }
 
-  // Of a segment that lies in the gap in part, its parts by their shares: their order is not kept.
+  // A partly covered segment counts by the shares of its parts: their order is not kept.
   void add_parts(const PathStep& step, int64_t ns) {
     const size_t s = graph_.segment_of(step.edge);
     int64_t whole_ns = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the devices do in a replay, and what the critical path to their last work consists of.
+// Time breakdown of the devices in a replay, and of the critical path to their last work.
 
 #include <cstdint>
 
@@ -9,18 +9,18 @@
 
 namespace assay {
 
-// What the devices do between their first and their last work, in a replay.
+// Times summed over devices, each from its first to its last work, in a replay.
 struct ReplayBar {
   int64_t window_ns = 0;  // compute + collective + copy + causes
   int64_t compute_ns = 0;
   int64_t collective_ns = 0;
   int64_t copy_ns = 0;
-  CauseTimes cause_ns{};  // idle time, by what the work that ends the gap came after
+  CauseTimes cause_ns{};  // idle time, by what delayed the work that ends the gap
 };
 
 ReplayBar replay_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed);
 
-// What the critical path to the last device work consists of from `from_ns` on.
+// The same of the critical path from `from_ns` to the end of the last device work.
 ReplayBar path_bar(const FlowRun& run, const FlowGraph& graph, const Replayed& replayed,
                    int64_t from_ns);
 

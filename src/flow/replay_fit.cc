@@ -13,7 +13,7 @@ using Order = std::vector<uint32_t>;
 
 bool told(const ReplayItem& item) { return item.name != ReplayNames::kUntold; }
 
-// How strictly names are compared.
+// Comparison of names: equal, or ReplayNames::may_be_one().
 enum class Spelling : uint8_t { kSame, kOther };
 
 bool names_agree(const ReplayNames& names, const ReplayItem& work, const ReplayItem& node,
@@ -22,7 +22,7 @@ bool names_agree(const ReplayNames& names, const ReplayItem& work, const ReplayI
   return spelling == Spelling::kOther && names.may_be_one(work.name, node.name);
 }
 
-// A copy runs as a copy, or as a kernel of the driver; a kernel as a kernel.
+// A copy runs as a copy or as a kernel of the driver; a kernel runs as a kernel.
 bool kinds_agree(const ReplayItem& work, const ReplayItem& node) {
   return node.copies || !work.copies;
 }
@@ -37,7 +37,7 @@ bool all_agree(const ReplayNames& names, const std::vector<ReplayItem>& works,
   return true;
 }
 
-// Rows by name (copies first), equal ones in their order.
+// Indices by name, copies first; equal ones keep their order.
 Order by_name(const ReplayNames& names, const std::vector<ReplayItem>& items, Spelling spelling) {
   const auto key = [&](uint32_t i) {
     const ReplayItem& item = items[i];

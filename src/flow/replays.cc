@@ -19,7 +19,7 @@ bool copies(ApiRole role) {
   return role == ApiRole::kMemcpyAsync || role == ApiRole::kMemcpySync || role == ApiRole::kMemset;
 }
 
-// The kernel that a launch call names; empty where it names none.
+// The kernel that a launch call names; empty if none.
 std::string launched_kernel(const Trace& trace, ApiCallId call) {
   const size_t row = side_row(trace.launch_names.call, call);
   return row == SIZE_MAX ? "" : std::string(trace.text(trace.launch_names.kernel[row]));
@@ -42,8 +42,7 @@ CapturedNode node_of(const FlowRun& run, const FlowCall& call, bool is_copy) {
   return node;
 }
 
-// The work of a graph launch in the order in which its nodes were made, where `by_ids`: else in the
-// order of the begins.
+// The works of a graph launch in the order of node creation if by_ids, else by begin.
 struct LaunchWork {
   std::vector<uint32_t> works = {};
   bool by_ids = false;
@@ -64,7 +63,7 @@ LaunchWork in_node_order(const FlowRun& run, const FlowCall& call,
   return launch;
 }
 
-// What each node of a graph works for; ops: the innermost operators around its launches.
+// Sets the operator call of each node. ops: the innermost operator around each node's launch.
 void add_work(const FlowRun& run, const std::vector<OpId>& ops, CapturedGraph& graph) {
   const Trace& trace = *run.trace;
   const RoofCalls found = find_launch_calls(trace, *run.links, ops);
@@ -88,7 +87,7 @@ bool same_work(const OpWork& a, const OpWork& b) {
          std::tie(b.flop, b.read_bytes, b.write_bytes, b.math);
 }
 
-// The calls of two nodes, which may be of two recordings.
+// Compares the calls of two nodes, possibly of different captures.
 bool same_work(const CapturedGraph& a, const CapturedNode& x, const CapturedGraph& b,
                const CapturedNode& y) {
   if (x.call == kNoCallWork || y.call == kNoCallWork) return x.call == y.call;
@@ -99,7 +98,7 @@ bool same_operators(const CapturedNode& x, const CapturedNode& y) {
   return x.op == y.op && x.outer == y.outer;
 }
 
-// A graph's nodes behind those that were joined before.
+// Appends a graph's nodes and calls to the join. Returns the index of its first node.
 uint32_t append(const CapturedGraph& graph, ReplayJoin& join) {
   const auto first_node = static_cast<uint32_t>(join.nodes.size());
   const auto first_call = static_cast<uint32_t>(join.calls.size());
@@ -111,9 +110,10 @@ uint32_t append(const CapturedGraph& graph, ReplayJoin& join) {
   return first_node;
 }
 
-// The first recording that a replay's work fits, and what of it others would tell otherwise.
+// The first capture that matches a replay, and which of its activities other captures would
+// attribute differently.
 struct Fit {
-  size_t graph = 0;                      // their number where there is none
+  size_t graph = 0;                      // number of captures if none matches
   std::vector<uint32_t> node = {};       // per work
   std::vector<bool> ambiguous = {};      // per work
   std::vector<bool> sizes_differ = {};   // per work
@@ -163,8 +163,8 @@ class ReplayJoiner {
     return found->second;
   }
 
-  // What work i would be told otherwise as node y of graph g; of another recording, which may be
-  // meant as a whole, it holds for all work.
+  // Notes what would differ if work i were node y of graph g. For another capture it may apply to
+  // the whole replay, so it holds for all works.
   void compare(size_t g, size_t i, uint32_t y, Fit& fit) const {
     const CapturedGraph& mine = graphs_[fit.graph];
     const CapturedNode& a = mine.nodes[fit.node[i]];
@@ -199,7 +199,8 @@ class ReplayJoiner {
     return fit;
   }
 
-  // Recordings that name other operators leave nothing joined; equal names inside one only theirs.
+  // Nothing is joined if other captures name other operators; equal names within one capture
+  // exclude only their own works.
   void join_launch(uint32_t c) {
     const LaunchWork launch = in_node_order(run_, run_.calls[c], node_ids_);
     const std::vector<ReplayItem> items = items_of(launch.works);
@@ -233,7 +234,7 @@ class ReplayJoiner {
   ReplayNames names_;
   std::vector<std::vector<ReplayItem>> nodes_;        // per graph
   std::unordered_map<uint32_t, uint32_t> number_of_;  // by StringId
-  std::vector<uint64_t> node_ids_;                    // per activity; 0 = not told
+  std::vector<uint64_t> node_ids_;                    // per activity; 0 = unknown
   std::vector<uint32_t> first_node_;                  // per graph, into join_.nodes
   ReplayJoin join_;
 };

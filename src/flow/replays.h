@@ -1,7 +1,7 @@
 #pragma once
 
-// Graphs: what was recorded into one, and which operator each node of a replay comes from. A replay
-// is one call, so that without this nothing tells what its kernels are part of.
+// CUDA/HIP graphs: what was captured, and which operator each node of a replay comes from. A replay
+// is one call, which by itself does not show where its kernels belong.
 
 #include <cstdint>
 #include <memory>
@@ -13,33 +13,33 @@
 
 namespace assay {
 
-// Where a recorded launch belongs, as breakdown/ finds it of the trace in which it was recorded.
+// Attribution of a captured launch, as found by breakdown/ in the trace with the capture.
 struct CapturedPlace {
   bool told = false;
   std::string op = {};
-  std::string stack = {};  // of layers; `layer` counts in it
+  std::string stack = {};  // layer stack; `layer` counts within it
   int32_t layer = -1;      // -1 = in none
-  uint8_t phase = 0;       // LevelPhase; kNone and forward work have that of the replay
+  uint8_t phase = 0;       // LevelPhase; with kNone or forward, the replay's phase applies
   friend bool operator==(const CapturedPlace&, const CapturedPlace&) = default;
 };
 
-// A launch, copy or fill that was recorded into a graph and ran nothing.
+// A launch, copy or fill that was captured into a graph and did not run.
 struct CapturedNode {
   bool copies = false;      // a copy or fill
-  std::string kernel = {};  // as the launch call names it; empty = not told, as by CUDA
-  std::string op = {};      // innermost operator around it, else the frame; empty = none
+  std::string kernel = {};  // as the launch call names it; empty = unknown, as with CUDA
+  std::string op = {};      // innermost operator around it, else the Python frame; empty = none
   std::string outer = {};   // outermost operator around it; empty = none
-  // What it works for, into `calls` of the same graph or join; without one, why, and the operator
-  // that is to be named for it.
+  // Operator call that it belongs to: index into `calls` of the same graph or join. Without one,
+  // `no_work` is the reason and `no_work_op` the operator to report.
   uint32_t call = kNoCallWork;
   NoWork no_work = NoWork::kNoOperator;
   std::string no_work_op = {};
-  ApiCallId call_row = {};  // in the trace that recorded it
+  ApiCallId call_row = {};  // in the trace with the capture
   CapturedPlace place = {};
 };
 
-// An operator's call that was recorded, and what it asks for in each replay. Work that rests on
-// recorded values (lengths of sequences) is none: those of a replay are others.
+// A captured operator call, and its FLOP and bytes in each replay. Work that depends on recorded
+// values (sequence lengths) is left out, because replays have other values.
 struct CapturedCall {
   std::string op = {};
   std::string shape = {};  // shape_words()
@@ -49,49 +49,47 @@ struct CapturedCall {
 
 CapturedCall captured_call(const Trace& trace, const RecordedInputs& inputs, const CallWork& call);
 
-// One recording, in the order in which its nodes were made.
+// One capture; nodes in the order of creation.
 struct CapturedGraph {
   std::string file = {};
   std::vector<CapturedNode> nodes = {};
   std::vector<CapturedCall> calls = {};
 };
 
-// Recordings of a trace that hold at least one node, in the order of threads and times.
+// Captures of a trace with at least one node, by thread, then time.
 std::vector<CapturedGraph> captured_graphs(const FlowRun& run);
 
 constexpr uint32_t kNoNode = UINT32_MAX;
 
-// A piece of a replay's work and the node that it runs.
+// Per activity of a replay: the node that it runs.
 struct JoinedWork {
-  uint32_t node = kNoNode;     // into `nodes`; kNoNode = not joined
-  uint32_t launch = kNoNode;   // the graph launch, into FlowRun::calls
-  bool sizes_differ = false;   // recordings with the same operators and other work fit as well
-  bool places_differ = false;  // and such as belong elsewhere: another layer, another module
+  uint32_t node = kNoNode;     // index into `nodes`; kNoNode = not joined
+  uint32_t launch = kNoNode;   // the graph launch: index into FlowRun::calls
+  bool sizes_differ = false;   // captures with the same operators and other sizes match, too
+  bool places_differ = false;  // captures of another layer or module match, too
 };
 
 struct ReplayJoin {
-  std::vector<CapturedNode> nodes;  // those of the graphs that were replayed
+  std::vector<CapturedNode> nodes;  // of the replayed graphs
   std::vector<CapturedCall> calls;
   std::vector<JoinedWork> of_work;  // per FlowWork
   uint64_t replays = 0;             // graph launches with work
-  uint64_t works = 0;               // work of these
-  uint64_t joined = 0;              // of it, with a node
-  uint64_t named = 0;               // of that, kernels that the recorded launch names
-  // Of it not joined: recordings or nodes of other operators fit, too, or one would fit but for the
-  // names of its kernels.
+  uint64_t works = 0;               // activities of these
+  uint64_t joined = 0;              // of them, with a node
+  uint64_t named = 0;               // of these, kernels whose captured launch has a name
+  // Activities not joined because captures or nodes of other operators match, too, or because only
+  // kernel names prevent a match.
   uint64_t ambiguous = 0;
-  std::vector<std::string> files;  // other traces whose recordings were replayed
+  std::vector<std::string> files;  // other traces whose captures were replayed
 };
 
-// Work of a replay and nodes of a recording belong together where their numbers are equal, copies
-// stand at the same places and kernels have the names that launches were recorded with, where those
-// are told: in the order of the ids of nodes where the tracer tells them for all, else of the
-// begins, or of the begins among equal names (flow/replay_fit.h). Where several recordings fit,
-// they must name the same operators: engines record a graph for each batch size, whose work is then
-// not told apart.
+// Joins replays with captures. They match if counts are equal, copies are at the same places and
+// known kernel names agree: in the order of node ids if all are known, else of begins, or of begins
+// among equal names (flow/replay_fit.h). If several captures match, they must name the same
+// operators: engines capture one graph per batch size, and their work is then not distinguished.
 ReplayJoin join_replays(const FlowRun& run, const std::vector<CapturedGraph>& graphs);
 
-// Device time of replays by the operator that was captured.
+// Device time of replays by captured operator.
 struct ReplayedOp {
   std::string op = {};  // as CapturedNode
   std::string outer = {};
@@ -102,7 +100,7 @@ struct ReplayedOp {
 struct ReplayedActivity {
   ActivityId activity;
   uint32_t launch = 0;
-  uint32_t node = 0;  // into ReplayReport::nodes
+  uint32_t node = 0;  // index into ReplayReport::nodes
   bool sizes_differ = false;
   bool places_differ = false;
 };
@@ -120,14 +118,14 @@ struct ReplayReport {
 };
 ReplayReport make_replay_report(const FlowRun& run, ReplayJoin join);
 
-// The recorded call that device work of a replay works for; nullptr where it is not known: then the
-// node says why, or sizes differ.
+// The captured operator call of a replayed activity; null if unknown: then the node states the
+// reason, or sizes differ.
 const CapturedCall* replayed_call(const ReplayReport& replays, const ReplayedActivity& one);
 
-// Joined to the graphs that the trace itself recorded, and to `others`.
+// Joins replays with the captures of the trace itself and with `others` (may be null).
 ReplayReport find_replays(const FlowRun& run,
                           const std::shared_ptr<const std::vector<CapturedGraph>>& others);
-// own: captured_graphs(run), which may have been placed.
+// own: captured_graphs(run), possibly with CapturedNode::place set.
 ReplayReport find_replays(const FlowRun& run, std::vector<CapturedGraph> own,
                           const std::shared_ptr<const std::vector<CapturedGraph>>& others);
 

@@ -9,17 +9,19 @@
 namespace assay {
 namespace {
 
-// A scheduler's decision lies a little before the label of its step, and a token's time a little after its work.
+// The scheduler's decision comes slightly before the label of its step, and a token's time slightly
+// after its work.
 constexpr int64_t kSlackNs = 2'000'000;
-// Share of requests with a first token after a prefill step, for clocks to count as equal.
+// Share of requests whose first token must follow a prefill step for clocks to count as equal.
 constexpr double kFollowShare = 0.9;
-// For a fitted offset: requests within one bin, how much more than in any other, and the bin.
+// For a fitted offset: least requests, their least share within one bin, least ratio to any other
+// bin, bin width, most requests.
 constexpr size_t kLeastToFit = 8;
 constexpr double kFitShare = 0.8;
 constexpr double kFitAhead = 1.5;
 constexpr int64_t kFitBinNs = 2'000'000;
 constexpr size_t kMostToFit = 2000;
-// At most so many times between tokens are held, and so many of one step.
+// Limits on the number of token times, in all and per step.
 constexpr size_t kMostGaps = 50'000'000;
 constexpr uint64_t kMostSequences = 100'000;
 
@@ -31,13 +33,13 @@ RequestLatency latency(std::vector<int64_t> ns) {
   return {ns.size(), nearest_rank(ns, 0.5), nearest_rank(ns, 0.9), nearest_rank(ns, 0.99)};
 }
 
-// Times of an interval by what the engine runs.
+// Time of an interval by what the engine runs.
 struct StepTimes {
   int64_t prefill_ns = 0;
   int64_t decode_ns = 0;
   int64_t none_ns = 0;
-  int64_t above_typical_ns = 0;  // of prefill_ns, what mixed steps take longer than a typical decode step
-  uint64_t tokens = 0;           // of the steps with prompts that begin in it
+  int64_t above_typical_ns = 0;  // part of prefill_ns beyond a typical decode step
+  uint64_t tokens = 0;           // tokens of the overlapping steps with prompts
   bool tokens_known = true;
 };
 
@@ -47,7 +49,7 @@ class Steps {
     std::vector<int64_t> decode;
     int64_t end_ns = INT64_MIN;
     for (const ServingStep& step : steps) {
-      // Work of a step may begin while the last of the one before still runs.
+      // A step's work may begin before the previous step's work ends.
       const Interval span{std::max(step.device.start_ns, end_ns), std::max(step.device.end_ns, end_ns)};
       end_ns = span.end_ns;
       steps_.push_back({&step, span});
@@ -83,8 +85,8 @@ class Steps {
     return found;
   }
 
-  // The start of the prefill of a prompt with its first token at `first_ns`. Its tokens are in the last steps with prompts
-  // before that time.
+  // The start of a prompt's prefill, given its first token at `first_ns`: its tokens are in the
+  // last steps with prompts before that time. None if these steps hold fewer tokens.
   std::optional<int64_t> prefill_begin(int64_t first_ns, uint64_t tokens) const {
     auto at = std::upper_bound(steps_.begin(), steps_.end(), first_ns,
                                [](int64_t ns, const One& one) { return ns < one.span.end_ns; });
@@ -118,7 +120,7 @@ std::optional<int64_t> first_token_ns(const RequestRecord& record) {
   return *record.arrival_ns + *record.ttft_ns;
 }
 
-// True if a step with prompts ends between the time at which a request was scheduled and its first token.
+// True if a step with prompts ends between the scheduling of a request and its first token.
 bool follows_prefill(const RequestRecord& record, const Steps& steps, int64_t offset_ns) {
   const int64_t first_ns = *first_token_ns(record) + offset_ns;
   const int64_t from_ns = record.prefill_ns ? first_ns - *record.prefill_ns - kSlackNs : *record.arrival_ns + offset_ns;
@@ -148,8 +150,8 @@ ClockFit fit_of(const RequestLog& log, const Steps& steps, int64_t offset_ns) {
   return fine ? ClockFit::kFine : ClockFit::kDiffer;
 }
 
-// The offset with which nearly all first tokens come right after the end of a step with prompts. None if there are few
-// requests, or another offset is nearly as good.
+// The offset with which nearly all first tokens come right after the end of a step with prompts.
+// None if there are too few or too many requests, or another offset is nearly as good.
 std::optional<int64_t> fitted_offset(const RequestLog& log, const Steps& steps) {
   std::vector<int64_t> first;
   for (const RequestRecord& record : log.requests) {
@@ -167,7 +169,7 @@ std::optional<int64_t> fitted_offset(const RequestLog& log, const Steps& steps) 
     for (const int64_t end_ns : ends) pairs.push_back({end_ns - first[r], r});
   }
   std::sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.offset_ns < b.offset_ns; });
-  // Requests with some pair within the bin that ends at each pair.
+  // Number of requests with a pair in the bin that ends at each pair.
   std::vector<size_t> held(first.size(), 0);
   size_t most = 0;
   size_t most_at = 0;
@@ -191,11 +193,11 @@ std::optional<int64_t> fitted_offset(const RequestLog& log, const Steps& steps) 
     if (std::abs(pairs[i].offset_ns - pairs[most_at].offset_ns) > 2 * kFitBinNs) second = std::max(second, counts[i]);
   }
   if (static_cast<double>(most) < kFitAhead * static_cast<double>(second)) return std::nullopt;
-  // The latest times of the bin: no token comes before its step ends.
+  // The upper end of the bin: no token comes before its step ends.
   return pairs[most_at].offset_ns;
 }
 
-// The parts of a request's time up to its first token.
+// Sets the parts of a request's time up to its first token.
 void add_first_parts(const Steps& steps, int64_t offset_ns, JoinedRequest& joined) {
   const RequestRecord& record = joined.record;
   const int64_t first_ns = *first_token_ns(record) + offset_ns;
@@ -265,7 +267,7 @@ RequestTail tail_of(const std::vector<JoinedRequest>& requests, bool to_last) {
   return tail;
 }
 
-// Times between tokens: of the log, else one for each sequence that a step decodes.
+// Times between tokens: from the log, else one per sequence that a step decodes.
 RequestLatency token_latency(const RequestsReport& report, const Steps& steps) {
   std::vector<int64_t> gaps;
   for (const JoinedRequest& request : report.requests) {
@@ -303,7 +305,7 @@ double sequences_share(const RequestsReport& report, const Steps& steps) {
   return all == 0 ? Serving::kUntold : static_cast<double>(known) / static_cast<double>(all);
 }
 
-// Between steps, where no request of the log is in the engine.
+// Intervals between steps without any request of the log in the engine.
 std::vector<Interval> without_requests(const RequestsReport& report, const Steps& steps) {
   std::vector<Interval> taken;
   for (const JoinedRequest& request : report.requests) {
@@ -359,7 +361,7 @@ void join(const Steps& steps, RequestsReport& report) {
   }
 }
 
-// Lays the log on the time of the trace, or says why not.
+// Aligns the log's clock with the trace, or sets the refusal.
 void align(const RequestLog& log, const Steps& steps, const RequestOptions& options, RequestsReport& report) {
   if (steps.empty()) {
     report.refusal = RequestsRefusal::kNoSteps;

@@ -29,7 +29,7 @@ RunCost cost_of(const GpuPrice& price, const Ends90& run_ns, const Ends90& gain,
 std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPrice>& prices) {
   std::vector<RunCost> costs;
   if (found.refusal != EditRefusal::kNone) return costs;
-  // A price is of a whole card.
+  // Prices are for whole cards, not for parts of one.
   const std::string& recorded = found.recorded.part.empty() ? found.recorded.card : std::string();
   if (const GpuPrice* price = price_of(prices, recorded)) {
     costs.push_back(cost_of(*price, found.now_ns, {1, 1, 1}, found.gpu_count));
@@ -37,7 +37,7 @@ std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPric
   }
   for (const RunOnGpu& gpu : found.gpus) {
     const GpuPrice* price = price_of(prices, gpu.roof.card);
-    // A second row for the recorded GPU would say the same.
+    // The recorded GPU is listed already.
     if (price == nullptr || !gpu.has_time() || gpu.change == GpuChange::kNone) continue;
     costs.push_back(cost_of(*price, gpu.run_ns, gpu.gain, found.gpu_count));
     costs.back().gpu = gpu.gpu.name;

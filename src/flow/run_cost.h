@@ -1,6 +1,6 @@
 #pragma once
 
-// Cost of the run and the most energy that it takes, on the recorded GPU and on others.
+// Cost of the run and an upper bound on its energy, on the recorded GPU and on others.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace assay {
 struct GpuPrice {
   std::string card;
   double usd_per_hour = 0;
-  double watts = 0;  // at most; 0 = unknown
+  double watts = 0;  // maximum; 0 = unknown
 };
 
 struct RunCost {
@@ -22,9 +22,9 @@ struct RunCost {
   bool has_middle = true;
   double usd_per_hour = 0;
   double watts = 0;  // 0 = unknown
-  Ends90 usd;        // of the run, on all its GPUs
-  // The work that one recorded GPU does in an hour. Both runs have the same host, so this is
-  // narrower than `usd`.
+  Ends90 usd;        // cost of the run on all its GPUs
+  // Cost of the work that one recorded GPU does in an hour. Both runs have the same host, so the
+  // interval is narrower than that of `usd`.
   Ends90 usd_for_hour;
   double joule_at_most = 0;  // 0 = unknown
 };

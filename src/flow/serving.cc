@@ -16,8 +16,8 @@
 namespace assay {
 namespace {
 
-// The labels of steps, the outermost ones with the numbers of inner ones, in order. A label that overlaps an earlier one
-// without being inside it is of another process, and is left out.
+// Outermost step labels in order, with the numbers of nested ones. A label that overlaps an earlier
+// one without being inside it belongs to another process and is left out.
 std::vector<ServingStep> labelled(const Trace& trace) {
   std::vector<ServingStep> found;
   const auto& labels = trace.annotations;
@@ -43,7 +43,8 @@ std::vector<ServingStep> labelled(const Trace& trace) {
   return steps;
 }
 
-// Gives each GPU activity in `window` to its step; steps without any are left out. `of_steps`: per activity.
+// Assigns each GPU activity in `window` to its step and drops steps without any. of_steps: per
+// activity, true if assigned.
 void add_work(const FlowRun& run, Interval window, std::vector<ServingStep>& steps,
               std::vector<bool>& of_steps) {
   std::vector<std::vector<Interval>> busy(steps.size());
@@ -78,7 +79,7 @@ double per_second(uint64_t count, int64_t ns) {
   return ns > 0 ? static_cast<double>(count) * 1e9 / static_cast<double>(ns) : Serving::kUntold;
 }
 
-// If some steps check proposed tokens, the others that decode give no new ones.
+// True if some steps verify proposed tokens: then other decoding steps yield no new ones.
 bool has_checks(const std::vector<ServingStep>& steps) {
   return std::any_of(steps.begin(), steps.end(), [](const ServingStep& step) { return step.told.verifies; });
 }
@@ -86,8 +87,9 @@ bool has_new_tokens(const ServingStep& step, bool checks) {
   return step.decodes() && (checks ? step.told.verifies : !step.told.drafts);
 }
 
-// Sequences of a step had their last token at the end of the step before that had new ones; prefill between them is
-// part of their wait. If all of them may come from prompts since then, it was the end of that prefill.
+// A step's sequences had their previous token at the end of the last step with new tokens; prefill
+// in between is part of their wait. If all of them may come from prompts since then, it was the end
+// of that prefill.
 void add_token_gaps(std::vector<ServingStep>& steps) {
   const bool checks = has_checks(steps);
   std::optional<int64_t> last_ns;
@@ -111,14 +113,14 @@ void add_token_gaps(std::vector<ServingStep>& steps) {
 // Parts of the time between two tokens.
 struct TokenGap {
   int64_t ns = 0;
-  int64_t own_ns = 0;      // span of the step that ends it
-  int64_t prefill_ns = 0;  // steps with prompts alone, between
-  int64_t none_ns = 0;     // no step
-  uint64_t prompt_tokens = 0;  // of the step and of those between
+  int64_t own_ns = 0;      // span of the step that ends the gap
+  int64_t prefill_ns = 0;  // pure prefill steps in between
+  int64_t none_ns = 0;     // without any step
+  uint64_t prompt_tokens = 0;  // of that step and of those in between
   bool mixed = false;
 };
 
-// Steps and gaps in order; each gap with all steps that end in it.
+// The parts of each step's token gap, in order of steps.
 std::vector<TokenGap> parts_of_gaps(const std::vector<ServingStep>& steps) {
   std::vector<TokenGap> gaps;
   for (size_t s = 0; s < steps.size(); ++s) {
@@ -152,7 +154,7 @@ int64_t median_of(const std::vector<TokenGap>& gaps, int64_t TokenGap::*field) {
   return nearest_rank(ns, 0.5);
 }
 
-// The gap of length ns, and its part with the largest excess over the median.
+// The part with the largest excess over the median, of the gap of length ns.
 SlowToken slow_token_of(const std::vector<TokenGap>& gaps, int64_t ns) {
   const auto slow = std::find_if(gaps.begin(), gaps.end(), [ns](const TokenGap& gap) { return gap.ns == ns; });
   SlowToken found;
@@ -213,7 +215,7 @@ void add_latencies(Serving& serving) {
   serving.slow_token = slow_token_of(parts_of_gaps(serving.steps), serving.itl_p99_ns);
 }
 
-// Sums over steps; a number that one step lacks stays unknown.
+// Sums over steps; a metric stays unknown if one step lacks its number.
 void add_tokens(Serving& serving) {
   std::vector<Interval> spans;
   uint64_t batches = 0;
@@ -249,7 +251,7 @@ void add_tokens(Serving& serving) {
   }
 }
 
-// FLOP and bytes of the steps, over those that the devices offer in span_ns.
+// FLOP and bytes of the steps divided by what the devices offer in span_ns.
 void add_utilization(const FlowRun& run, const std::vector<bool>& of_steps, Serving& serving) {
   const Trace& trace = *run.trace;
   const RoofCalls found = find_roof_calls(trace, *run.links, *run.kernels);

@@ -1,5 +1,5 @@
-// A rank's graph without the points that say nothing of their own: a job keeps the graphs of all
-// its ranks at once.
+// Reduces a rank's graph by contracting redundant points: a job holds the graphs of all its ranks
+// at once.
 
 #include <utility>
 
@@ -33,8 +33,8 @@ class Slimmer {
   }
 
  private:
-  // What own work the edges out of each point stand for, and whether the run never ends with it,
-  // since one that may end it comes behind.
+  // Per point: the own work on its outgoing edges, and whether an end point always follows it, so
+  // that the run never ends with it.
   void look_ahead() {
     out_work_.assign(points_, kNoWork);
     followed_.assign(points_, false);
@@ -51,7 +51,7 @@ class Slimmer {
     }
   }
 
-  // The edge from the last point that stays.
+  // The edge, rerouted to start at the last point that stays.
   RankEdge from_staying(RankEdge edge) const {
     if (edge.source == kNoPoint) return edge;
     if (stays_[edge.source]) {
@@ -66,7 +66,8 @@ class Slimmer {
     return edge;
   }
 
-  // A point with one edge in goes where its edges out stand for no other own work than that one.
+  // Contracts a point with one incoming edge if its outgoing edges contain no other own work than
+  // that edge.
   void place(uint32_t p) {
     const uint32_t first = graph_.first_edge[p];
     const bool ends = graph_.ends[p] && !followed_[p];
@@ -92,11 +93,11 @@ class Slimmer {
 
   RankGraph& graph_;
   const size_t points_;
-  std::vector<uint32_t> out_work_;  // per point; kManyWorks = of different works
+  std::vector<uint32_t> out_work_;  // per point; kManyWorks = several works
   std::vector<bool> followed_;
   std::vector<bool> stays_;
-  std::vector<uint32_t> place_;    // per point: in slim_, or in through_ where it goes
-  std::vector<RankEdge> through_;  // from the last point that stays to the one that goes
+  std::vector<uint32_t> place_;    // per point: index into slim_, or into through_ if contracted
+  std::vector<RankEdge> through_;  // per contracted point: edge from the last point that stays
   RankGraph slim_;
 };
 

@@ -10,13 +10,13 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kSlowMedians = 3;     // medians that a slow run takes
-constexpr size_t kLeastRuns = 20;       // of a kernel
-constexpr size_t kLeastSlow = 4;        // fewer tell nothing of how they come
-constexpr size_t kSlowAtMostOneOf = 5;  // one in so many at most
-constexpr int64_t kLeastPart = 20;      // one in so many of the window
+constexpr int64_t kSlowMedians = 3;     // least time of a slow run, in medians
+constexpr size_t kLeastRuns = 20;       // of one kernel
+constexpr size_t kLeastSlow = 4;        // fewer show no pattern
+constexpr size_t kSlowAtMostOneOf = 5;  // at most 1/5 of the runs
+constexpr int64_t kLeastPart = 20;      // at least 1/20 of the window
 
-// Name, grid and block; shapes are 0 where they are not recorded.
+// Name, grid and block; grid and block are 0 if not recorded.
 using Shape = std::tuple<uint32_t, uint64_t, uint64_t>;
 
 std::vector<std::pair<uint64_t, uint64_t>> shapes_of(const Trace& trace) {
@@ -32,7 +32,7 @@ std::vector<std::pair<uint64_t, uint64_t>> shapes_of(const Trace& trace) {
   return shapes;
 }
 
-// Whether the run at some distance behind nearly each slow one is slow, too.
+// True if, for some distance, the run at that distance after most slow ones is slow, too.
 bool at_fixed_distance(const std::vector<bool>& slow, const std::vector<size_t>& places) {
   constexpr size_t kMostDistance = 4096;
   constexpr size_t kMostPlaces = 256;

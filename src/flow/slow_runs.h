@@ -1,6 +1,6 @@
 #pragma once
 
-// Kernels of one name and launch shape of which some runs take many times what the others take.
+// Kernels of one name and launch shape, some of whose runs take many times as long as the others.
 
 #include <cstdint>
 #include <optional>
@@ -13,16 +13,16 @@ namespace assay {
 struct SlowRuns {
   StringId name;
   uint64_t runs = 0;
-  uint64_t slow = 0;      // of them
-  double times = 1;       // the longest, in medians
-  int64_t excess_ns = 0;  // of the slow ones beyond the median
+  uint64_t slow = 0;      // slow ones
+  double times = 1;       // longest run / median
+  int64_t excess_ns = 0;  // time of the slow ones beyond the median, summed
 };
 
-// The kernel with most such time in the window: a fifth of its runs at most, each three times the
-// median or more, from the first half of the runs to the second, and a twentieth of the window's
-// time together. None where nothing is so, where the slow ones come at a fixed distance (that is
-// other work under one name), or where the others vary, too (nine in ten of them take less than one
-// and a half medians, or the kernel's time follows its data).
+// The kernel with most excess time in the window. Slow runs take at least three medians; they are
+// at least four and at most a fifth of its runs, occur in both halves of them, and their excess is
+// at least 1/20 of the window. None if no kernel qualifies, if slow runs come at a fixed distance
+// (other work under the same name), or if under nine in ten of the other runs take less than 1.5
+// medians (the time depends on the data).
 std::optional<SlowRuns> slow_runs(const Trace& trace, Interval window);
 
 }  // namespace assay

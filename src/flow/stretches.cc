@@ -10,12 +10,14 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kLeastNs = 1'000'000;   // a stretch has this length, and
-constexpr double kLeastShare = 0.02;      // this share of the window
-constexpr double kStray = 0.01;           // of the device's work: a begin that holds no more is none
-constexpr double kColdIteration = 0.2;    // an iteration of which this share is cold is not steady
+constexpr int64_t kLeastNs = 1'000'000;   // least length of a part, and
+constexpr double kLeastShare = 0.02;      // least share of the window
+// Share of the device's work below which a part counts as empty.
+constexpr double kStray = 0.01;
+// An iteration with this share of initialization is not steady.
+constexpr double kColdIteration = 0.2;
 
-// What cannot be judged, and why.
+// Whether time can be analyzed, or why not.
 enum class Class : uint8_t { kJudged, kUnseen, kCold, kWaiting, kBefore, kAfter };
 
 struct State {
@@ -53,14 +55,14 @@ Class class_of(FlowCause cause) {
   }
 }
 
-// States that touch and cover the window; neighbours differ.
+// Contiguous states that cover the window; adjacent ones differ.
 std::vector<State> states_of(const FlowRun& run, const DeviceFlow& device, Interval window) {
   std::vector<State> slices;
   for (const FlowSlice& slice : device.idle) {
     const Interval inside = both(slice.span, window);
     const Class of = class_of(slice.cause);
     if (inside.start_ns >= inside.end_ns || of == Class::kJudged) continue;
-    // What the recorder left out is told by itself, and no total has it.
+    // Unrecorded time is reported separately and counts as kJudged here.
     if (run.unrecorded.empty()) {
       slices.push_back({inside, of});
       continue;
@@ -88,8 +90,8 @@ std::vector<State> states_of(const FlowRun& run, const DeviceFlow& device, Inter
   return states;
 }
 
-// All maximal scoring segments of a class: +1 a ns of it, -1 a ns of anything else (Ruzzo and Tompa
-// 1999). Each open segment knows the nearest one before it with a smaller sum to its left, which
+// All maximal scoring segments of a class: +1 per ns of it, -1 per ns of anything else (Ruzzo and
+// Tompa 1999). Each open segment links to the nearest earlier one with a smaller left sum, which
 // makes the search linear.
 void add_segments(const std::vector<State>& states, Class of, int64_t least_ns,
                   std::vector<Segment>& found) {
@@ -126,8 +128,8 @@ void add_segments(const std::vector<State>& states, Class of, int64_t least_ns,
   }
 }
 
-// Iterations as the device sees them, from the first to the last piece of work that was asked for in
-// each, whenever the host labelled it: with a deep queue the host is iterations ahead.
+// Iterations on the device: from the first to the last work launched in each. With a deep queue the
+// host is iterations ahead.
 std::vector<Interval> device_iterations(const FlowRun& run, const Windows& windows) {
   std::vector<Interval> spans;
   for (const Window& window : windows.windows) spans.push_back({window.start_ns, window.end_ns});
@@ -145,7 +147,7 @@ std::vector<Interval> device_iterations(const FlowRun& run, const Windows& windo
   return spans;
 }
 
-// A segment of one-off costs takes every iteration in which such costs are a fifth of the time or more.
+// Extends an initialization segment to every iteration of which at least a fifth is initialization.
 void take_iterations(const Windows& host, const std::vector<Interval>& device,
                      const std::vector<Interval>& all_cold, Segment& segment) {
   if (segment.of != Class::kCold || device.size() < 2) return;
@@ -159,7 +161,7 @@ void take_iterations(const Windows& host, const std::vector<Interval>& device,
   }
 }
 
-// What lies outside the labelled steps, where it is long enough to be a stretch.
+// Adds the time outside the labelled steps, if it is long enough for a part.
 void add_outside(const std::vector<Interval>& device, const Windows& iterations, Interval window,
                  int64_t least_ns, std::vector<Segment>& found) {
   const std::optional<Interval> steps = labelled_steps(iterations);
@@ -176,7 +178,8 @@ void add_outside(const std::vector<Interval>& device, const Windows& iterations,
   }
 }
 
-// The larger one keeps what several claim, of the others stays what it leaves.
+// Makes segments disjoint: the one with the higher score keeps the overlap, the others keep the
+// rest.
 std::vector<Segment> disjoint(std::vector<Segment> found, int64_t least_ns) {
   std::stable_sort(found.begin(), found.end(),
                    [](const Segment& a, const Segment& b) { return a.score > b.score; });
@@ -194,7 +197,7 @@ std::vector<Segment> disjoint(std::vector<Segment> found, int64_t least_ns) {
   return taken;
 }
 
-// Names the pieces from the first to the last.
+// Assigns kinds to the segments, which must come in order.
 class Namer {
  public:
   Namer(const DeviceFlow& device, Interval window, int64_t least_ns)
@@ -209,7 +212,7 @@ class Namer {
   void put(Interval span, Class of) {
     if (span.start_ns >= span.end_ns) return;
     const StretchKind kind = kind_of(span, of);
-    // A stray kernel before or between what comes first is part of it.
+    // A stray kernel before or between start-up parts joins them.
     const bool joins = !parts_.empty() && is_head(kind) && is_head(parts_.back().kind) &&
                        (kind == StretchKind::kStart || parts_.back().kind == StretchKind::kStart);
     if (joins) {
@@ -242,7 +245,7 @@ class Namer {
       case Class::kWaiting:
         return late ? StretchKind::kTail : StretchKind::kNotLoaded;
       case Class::kBefore:
-        done_ns_ = 0;  // what the steps begin with is counted from there
+        done_ns_ = 0;  // work is counted from the begin of the steps
         all_ns_ = std::max<int64_t>(0, all_ns_ - ns);
         return StretchKind::kBefore;
       case Class::kAfter:
@@ -281,7 +284,7 @@ StretchUnit unit_of(std::string_view label) {
   }
 }
 
-// Whole iterations of each stretch, and what they are.
+// Counts the complete iterations of each part, and sets its unit.
 void count_iterations(const Windows& host, const std::vector<Interval>& device,
                       std::vector<Stretch>& parts) {
   for (size_t i = 0; i < device.size(); ++i) {
@@ -290,7 +293,7 @@ void count_iterations(const Windows& host, const std::vector<Interval>& device,
       const int64_t ns = length(part.span);
       const int64_t shared_ns = length(both(device[i], part.span));
       if (shared_ns <= 0 || device[i].end_ns > part.span.end_ns + ns / 10) continue;
-      // A step of an engine may begin with a stray kernel in front of what it waits for.
+      // An engine step may begin with a stray kernel before the one that waits.
       const bool most = shared_ns * 2 >= std::min(ns, length(device[i]));
       const bool whole = device[i].start_ns >= part.span.start_ns;
       if (!whole && !(is_engine_step(unit) && most)) continue;
@@ -389,7 +392,7 @@ std::vector<Stretch> find_stretches(const FlowRun& run, const DeviceFlow& device
   const std::vector<State> states = states_of(run, device, window);
   const int64_t least_ns =
       std::max(kLeastNs, static_cast<int64_t>(kLeastShare * static_cast<double>(length(window))));
-  // Of what repeats by itself an engine's own labels are the surer.
+  // An engine's labels are more reliable than inferred repetition.
   const Windows steps = labelled_steps(iterations) ? Windows{} : engine_steps(*run.trace);
   const Windows none;
   const Windows& told = !steps.windows.empty()                                ? steps

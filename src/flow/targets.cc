@@ -1,5 +1,5 @@
-// What blocking calls waited for, what calls cost when they do not wait, and launch calls that
-// waited for room in the queue.
+// Finds the work that blocking calls waited for, the own time of calls, and launch calls that
+// waited for space in the queue.
 
 #include <algorithm>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace assay {
 namespace {
 
 constexpr int64_t kLongLaunchNs = 20'000;
-constexpr int64_t kUsualCallNs = 5'000;  // of a call that was never seen not to wait
+constexpr int64_t kUsualCallNs = 5'000;
 constexpr int64_t kUsualReturnNs = 5'000;
 constexpr int64_t kUsualReturnLimitNs = 20'000;
 constexpr int64_t kShortestReturnNs = 1'000;
@@ -58,14 +58,14 @@ class Targets {
       if (return_cause(call) != FlowCause::kSync) return;
       returns_ns_.push_back(std::max<int64_t>(call.end_ns - end_ns - call.poll_step_ns, 0));
     } else if (!stages(call) && (!call.launches || call.end_ns - call.start_ns <= kLongLaunchNs)) {
-      // A long launch may have waited for room in the queue, and a call that moves bytes lasts as long as they take:
-      // neither has the typical time of a call that waits.
+      // Excluded: a long launch, which may have waited for queue space, and a call that stages
+      // bytes, which lasts as long as these take.
       const StringId name = run_.trace->api_calls.name[call.row.index()];
       own_ns_[name.index()].push_back(call.end_ns - call.start_ns);
     }
   }
 
-  // The host moves the bytes of a copy that runs during the call.
+  // True if the host moves the bytes of a copy that runs during the call.
   bool stages(const FlowCall& call) const {
     for (uint32_t k = 0; k < call.work_count; ++k) {
       const FlowWork& work = run_.works[run_.works_of_calls[call.first_work + k]];
@@ -74,7 +74,7 @@ class Targets {
     return false;
   }
 
-  // Work that ended before the call returned; what ended later is not what it waited for.
+  // Adds work that ended before the call returned; it did not wait for later ends.
   void add_target(uint32_t work, const FlowCall& call) {
     if (work == kNoFlowRow || run_.works[work].end_ns > call.end_ns) return;
     run_.targets.push_back(work);
@@ -109,8 +109,8 @@ class Targets {
     if (sure && last_ns != INT64_MIN) count_return(call, last_ns);
   }
 
-  // Where nothing handed over before has ended, the call waits for something earlier than the last
-  // (an event): for the work whose end its return follows.
+  // Called if the last submitted works had not ended: the call waited for earlier work (an event),
+  // namely the one whose end its return follows.
   void add_by_return(const FlowCall& call) {
     if (call.end_ns - call.start_ns < kUsualReturnLimitNs) return;
     const auto after = std::partition_point(
@@ -124,8 +124,8 @@ class Targets {
       run_.targets.push_back(last.row);
   }
 
-  // Whether what the call waits for is known: a recorded wait for a stream or a context, or one
-  // for everything, where that is of one process on one stream or device.
+  // True if the awaited work is known: a recorded wait for a stream or context, or a wait for
+  // everything in a single process with one stream or device.
   bool is_sure(const FlowCall& call, const RecordedWait* wait) const {
     if (run_.links->role_of(*run_.trace, call.row) != ApiRole::kSynchronize) return false;
     if (wait != nullptr) {
@@ -133,7 +133,7 @@ class Targets {
              (wait->kind == WaitKind::kStreamSync && wait->waited_stream >= 0);
     }
     const std::string_view name = run_.trace->text(run_.trace->api_calls.name[call.row.index()]);
-    if (name.find("Event") != std::string_view::npos) return false;  // of an earlier moment
+    if (name.find("Event") != std::string_view::npos) return false;  // waits for an earlier moment
     const bool all = name.find("DeviceSync") != std::string_view::npos ||
                      name.find("CtxSync") != std::string_view::npos;
     return run_.launching_processes == 1 &&
@@ -178,13 +178,14 @@ class Targets {
   FlowRun& run_;
   LaunchOrder launches_;
   std::unordered_map<uint32_t, RecordedWait> waits_;  // by call
-  const std::vector<Timed>& ends_;                    // of works
+  const std::vector<Timed>& ends_;                    // ends of works
   std::vector<StreamOf> streams_;
   std::vector<std::vector<int64_t>> own_ns_;  // per StringId
   std::vector<int64_t> returns_ns_;
 };
 
-// Launch calls that take long whenever as much work as ever is queued wait for room in the queue.
+// Finds launch calls that wait for queue space: long ones that coincide with the maximum of queued
+// work.
 class QueueLimit {
  public:
   explicit QueueLimit(FlowRun& run) : run_(run) {
@@ -216,7 +217,7 @@ class QueueLimit {
   }
 
  private:
-  // Handed over before time_ns and not begun by then.
+  // Number of works submitted before time_ns that have not begun by then.
   uint64_t unstarted(int64_t time_ns) const {
     const auto submitted =
         std::partition_point(submits_.begin(), submits_.end(),
@@ -228,7 +229,7 @@ class QueueLimit {
     return in > out ? in - out : 0;
   }
 
-  // The last work to begin inside the call made the room.
+  // The last work that begins during the call freed the space.
   void set_slot(FlowCall& call) const {
     const auto after =
         std::partition_point(starts_.begin(), starts_.end(),

@@ -7,12 +7,12 @@ namespace assay {
 
 void sort_runs(std::vector<Timed>& rows) {
   const auto before = [](const Timed& a, const Timed& b) { return a.time_ns < b.time_ns; };
-  std::vector<size_t> ends;  // of the runs
+  std::vector<size_t> ends;  // of the sorted runs
   for (size_t i = 1; i < rows.size(); ++i) {
     if (before(rows[i], rows[i - 1])) ends.push_back(i);
   }
   if (ends.empty()) return;
-  // So many runs are no runs.
+  // Too many runs for merging to pay off.
   if (ends.size() > rows.size() / 8) {
     std::stable_sort(rows.begin(), rows.end(), before);
     return;

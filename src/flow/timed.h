@@ -1,7 +1,7 @@
 #pragma once
 
-// Rows by time. Recorded rows are a few sorted runs one after another (threads, streams), and
-// merging runs beats sorting them anew.
+// Rows with a time. Recorded rows consist of a few sorted runs (threads, streams), and merging
+// these is faster than sorting.
 
 #include <cstdint>
 #include <vector>
@@ -13,7 +13,7 @@ struct Timed {
   uint32_t row;
 };
 
-// Sorts by time; rows of equal time keep their order.
+// Stable sort by time. O(n log(runs)), O(n) extra memory.
 void sort_runs(std::vector<Timed>& rows);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// Time without any request, by a log of them.
+// Time without any request, from a request log.
 
 #include <vector>
 
@@ -10,8 +10,8 @@ namespace assay {
 
 struct FlowModel;
 
-// A host without events in these intervals waits for the outside. That time does not count as its work, in causes and in
-// replays. The spans are in ascending order.
+// Marks host time without events in these intervals as waiting for external input, so that causes
+// and replays do not count it as host work. Rebuilds the graph. spans: ascending.
 void leave_unasked(const std::vector<Interval>& spans, FlowModel& model);
 
 }  // namespace assay

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-constexpr double kLeastOfAll = 0.05;  // of the time of all iterations
+constexpr double kLeastOfAll = 0.05;  // share of the time of all iterations
 using Durations = std::vector<int64_t>;
 
 int64_t median_of(const Durations& steps, size_t first, size_t last) {
@@ -17,8 +17,8 @@ int64_t median_of(const Durations& steps, size_t first, size_t last) {
                              steps.begin() + static_cast<std::ptrdiff_t>(last)));
 }
 
-// Where the means before and after differ most, for what that many values tell (CUSUM); values far
-// from the median count as if they were at its half or double.
+// The split with the most significant difference of means (CUSUM). Values are clamped to between
+// half and twice the median. 0 if there is none.
 size_t best_split(const Durations& steps) {
   const auto middle = static_cast<double>(median_ns(steps));
   std::vector<double> kept;
@@ -42,7 +42,7 @@ size_t best_split(const Durations& steps) {
   return best;
 }
 
-// Whether nearly all steps of [first, last) lie on their side of the middle between two medians.
+// True if nearly all steps of [first, last) are on their side of the midpoint between two medians.
 bool on_their_side(const Durations& steps, size_t first, size_t last, int64_t own, int64_t other) {
   constexpr double kNearlyAll = 0.9;
   const int64_t between = own + (other - own) / 2;
@@ -53,10 +53,10 @@ bool on_their_side(const Durations& steps, size_t first, size_t last, int64_t ow
   return static_cast<double>(fitting) >= kNearlyAll * static_cast<double>(last - first);
 }
 
-// A change that goes on behind the split: the last third of what follows is farther from what was
-// before than its first third, and nearly each step is farther than those three before it.
+// A change that continues after the split: the last third after it is farther from the time before
+// than the first third, and nearly each step is farther than the one three before it.
 std::optional<UnevenSteps> drift_in(const Durations& steps, size_t split) {
-  constexpr double kGoesOn = 0.4;  // of the change as a whole
+  constexpr double kGoesOn = 0.4;  // share of the whole change
   constexpr double kNearlyAll = 0.8;
   constexpr double kBegun = 1.05;
   constexpr size_t kBack = 3;
@@ -111,8 +111,8 @@ std::optional<UnevenSteps> change_in(const Durations& steps, int64_t sum_ns) {
       .from_one_on = true, .first = split, .count = count, .times = times, .excess_ns = excess_ns};
 }
 
-// One stretch of three or more that all take longer (or less long) than all others, as from a clock
-// that was lowered for a while.
+// One contiguous range of three or more that all take longer (or shorter) than the others, e.g.
+// because a clock was lowered for a while.
 std::optional<UnevenSteps> stretch_in(const Durations& steps, int64_t sum_ns) {
   constexpr size_t kLeastSteps = 10;
   constexpr size_t kLeastStretch = 3;
@@ -156,7 +156,7 @@ std::optional<UnevenSteps> stretch_in(const Durations& steps, int64_t sum_ns) {
 std::optional<UnevenSteps> few_in(const Durations& steps, int64_t sum_ns) {
   constexpr size_t kLeastSteps = 5;
   constexpr double kLeastTimes = 1.5;
-  constexpr size_t kFewOf = 5;  // one in so many at most
+  constexpr size_t kFewOf = 5;  // at most 1/5 of the iterations
   if (steps.size() < kLeastSteps) return std::nullopt;
   const int64_t middle = median_ns(steps);
   if (middle <= 0) return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Iterations that are not like the others: a few that take far longer, all from one on, or all of
-// a stretch.
+// Iterations that differ from the others: a few that take far longer, all from one iteration on, or
+// a contiguous range.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,18 +11,19 @@
 namespace assay {
 
 struct UnevenSteps {
-  bool from_one_on = false;  // else a few, or
-  bool stretch = false;      // all of a stretch, and no others
-  bool drift = false;        // from_one_on, and more and more so to the end
-  size_t first = 0;          // place of the first of them
+  bool from_one_on = false;  // all since `first`; else see `stretch`
+  bool stretch = false;      // a contiguous range; else a few
+  bool drift = false;        // from_one_on, increasingly towards the end
+  size_t first = 0;          // index of the first of them
   size_t count = 0;
-  // The longest of a few, the median of the rest, or of the last third of a drift, in medians of
-  // the others.
+  // Relative to the median of the others: the longest of a few; else the median of the changed
+  // ones, for a drift of its last third.
   double times = 1;
-  int64_t excess_ns = 0;  // beyond that median, of all of them; below 0 where they got faster
+  int64_t excess_ns = 0;  // beyond that median, summed; negative if they got faster
 };
 
-// None where nothing of at least a twentieth of the time stands out, or there are too few to tell.
+// step_ns: durations in order. None if no deviation is at least 1/20 of the total time, or there
+// are too few iterations.
 std::optional<UnevenSteps> uneven_steps(const std::vector<int64_t>& step_ns);
 
 }  // namespace assay

@@ -15,22 +15,22 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// At least this share of a stretch of host time is the program's own.
+// Least share of a host interval that is the program's own.
 constexpr double kOwn = 0.15;
-// Kernels of a full queue follow each other after so long without a recorder.
+// Gap between kernels of a full queue without a recorder.
 constexpr int64_t kNextKernelNs = 700;
-// This part of the cost of a border lies between two kernels.
+// Share of the cost per border that appears between two kernels.
 constexpr double kGapPart = 0.4;
 constexpr double kMostBorderNs = 20'000;
 constexpr double kMostPace = 0.85;
 constexpr size_t kFewestWitnesses = 20;
-// Added to a cost before two are compared: small costs differ by more than their own size.
+// Added to costs before comparison: small costs vary by more than their size.
 constexpr double kFewNs = 400;
-// Few pairs hide what others would show.
+// Safety factors, because few pairs may not show the full variation.
 constexpr double kMorePairs = 1.5;
 constexpr double kMorePlain = 1.25;
 constexpr double kCoverage = 0.9;
-// A run's own scatter from one measurement to the next.
+// Variation of a run from one measurement to the next.
 constexpr double kScatter = 0.03;
 constexpr double kSlower = 1.05;
 
@@ -45,7 +45,7 @@ struct Line {
   double offset = 0;
 };
 Line robust_line(const std::vector<std::pair<double, double>>& points) {
-  constexpr double kApart = 50;  // ns; closer points show no slope
+  constexpr double kApart = 50;  // ns; closer points give no slope
   std::vector<double> slopes;
   for (size_t i = 0; i < points.size(); ++i) {
     for (size_t k = i + 1; k < points.size(); ++k) {
@@ -63,7 +63,7 @@ Line robust_line(const std::vector<std::pair<double, double>>& points) {
   return line;
 }
 
-// Ids stay: rows and texts of the copy are in the same order.
+// Copies a trace; ids stay valid.
 Trace copy_of(const Trace& trace) {
   Trace copy;
   copy.source = trace.source;
@@ -146,7 +146,7 @@ CostFit fit_recording_cost(std::string_view table, std::string_view recorder,
     misses.push_back(std::abs(cost_ns - fitted_ns) / (kFewNs + fitted_ns));
   }
   std::sort(misses.begin(), misses.end());
-  // The order statistic that holds the next pair with that probability.
+  // The order statistic that covers the next pair with that probability.
   const auto n = static_cast<double>(misses.size());
   const double place = std::min(n, std::ceil(kCoverage * (n + 1)));
   fit.spread = kMorePairs * misses[static_cast<size_t>(place) - 1];
@@ -164,11 +164,11 @@ CostFit::Cost CostFit::cost(double witness_ns) const {
 
 // ---- replay -------------------------------------------------------------------------------------
 
-// Recorded times to others; both ascending.
+// Maps recorded times to new ones by linear interpolation between anchors; both ascend.
 struct UntracedReplay::Clock {
   std::vector<std::pair<int64_t, int64_t>> anchors = {};
 
-  // Neither goes back: what ended in this order ends in this order.
+  // Keeps both sides ascending.
   void add(int64_t from_ns, int64_t to_ns) {
     if (!anchors.empty() && from_ns == anchors.back().first) return;
     if (!anchors.empty()) to_ns = std::max(to_ns, anchors.back().second);
@@ -200,7 +200,7 @@ void UntracedReplay::find_lines() {
   const Trace& trace = *run.trace;
   struct Mark {
     int64_t time_ns = 0;
-    uint8_t end = 0;  // starts come first
+    uint8_t end = 0;  // starts sort first
     bool is_call = false;
     bool is_op = false;
   };
@@ -264,7 +264,7 @@ void UntracedReplay::add_part(uint32_t edge, const SegmentSpan& span) {
                     at(span.span.start_ns), at(span.span.end_ns)});
 }
 
-// Edges that are host time: all of it, or of a call's begin and end.
+// Finds the edges that are host time: segments, and calls from their begin.
 void UntracedReplay::find_parts() {
   const FlowRun& run = model_.run;
   const FlowGraph& graph = model_.graph;
@@ -277,7 +277,7 @@ void UntracedReplay::find_parts() {
         const Point point = graph.point(p);
         const uint32_t c = kind == EdgeKind::kCall ? point.row : run.works[point.row].call;
         if (c == kNoFlowRow) continue;
-        // A launch from its call's end is none of the host's time.
+        // A launch edge from its call's end is not host time.
         if (graph.source[e] != graph.call_point(c, false)) continue;
         add_part(e, {run.calls[c].thread, {run.calls[c].start_ns, run.calls[c].end_ns}});
       }
@@ -291,14 +291,15 @@ UntracedReplay::HostTimes UntracedReplay::host_times(const RecordingCost& cost) 
     const std::vector<Border>& borders = lines_[t].borders;
     times[t].reserve(borders.size());
     int64_t before_ns = model_.run.start_ns;
-    double before_cost = 0;  // nothing was recorded before the first row
+    double before_cost = 0;  // no recording before the first event
     int64_t sum_ns = 0;
     for (const Border& border : borders) {
       const double own_cost = border.is_call ? cost.call_ns : cost.op_ns;
       const auto length = static_cast<double>(std::max<int64_t>(border.time_ns - before_ns, 0));
       const double left =
           length * (1 - cost.pace) - (own_cost + before_cost) / 2;
-      // Rounded up: rows that do not start together do not come to do so. Less than a rounding error is nothing.
+      // Round up, so that events with different starts stay different. The epsilon absorbs rounding
+      // errors.
       sum_ns += static_cast<int64_t>(std::ceil(std::max(kOwn * length, left) - 1e-6));
       times[t].push_back(sum_ns);
       before_ns = border.time_ns;
@@ -308,7 +309,7 @@ UntracedReplay::HostTimes UntracedReplay::host_times(const RecordingCost& cost) 
   return times;
 }
 
-// Host time of a thread until then. The border `at` is there or later.
+// Host time of a thread up to time_ns. `at`: first border at or after it.
 int64_t UntracedReplay::host_ns(const HostTimes& times, uint32_t line, size_t at,
                                 int64_t time_ns) const {
   const std::vector<Border>& borders = lines_[line].borders;
@@ -340,7 +341,7 @@ std::vector<int64_t> UntracedReplay::lags(const RecordingCost& cost) const {
     if (kind == EdgeKind::kSegment || kind == EdgeKind::kHandOver) {
       lags[edge] = own_ns;
     } else if (kind == EdgeKind::kLaunch || lags[edge] == length_ns) {
-      // A call that waits has a typical time of its own. The part that recording took of it is not known.
+      // The own time of a waiting call is a typical value: its overhead is unknown.
       const double left = static_cast<double>(own_ns) / static_cast<double>(length_ns);
       lags[edge] = static_cast<int64_t>(static_cast<double>(lags[edge]) * left);
     }
@@ -361,7 +362,7 @@ std::vector<int64_t> UntracedReplay::lags(const RecordingCost& cost) const {
   return lags;
 }
 
-// Calls have the times of the graph. Rows in between share the time as their stretches do.
+// Calls get the graph's times. Events in between divide the time in proportion to host_times.
 UntracedReplay::Clock UntracedReplay::thread_clock(uint32_t thread, const HostTimes& host,
                                                    const std::vector<int64_t>& points) const {
   const FlowRun& run = model_.run;
@@ -374,8 +375,8 @@ UntracedReplay::Clock UntracedReplay::thread_clock(uint32_t thread, const HostTi
   }
   Clock clock;
   clock.anchors.reserve(borders.size());
-  size_t next = 0;  // the fixed time after the border
-  int64_t host_at_ns = 0;  // host time of the fixed time before it
+  size_t next = 0;  // index of the first fixed time after the border
+  int64_t host_at_ns = 0;  // host time at the fixed time before it
   int64_t host_next_ns = 0;
   const auto host_of = [&](int64_t time_ns) {
     const auto at = std::lower_bound(
@@ -451,7 +452,7 @@ std::optional<double> UntracedReplay::solve(CostShape shape, int64_t iteration_n
   double high = shape == CostShape::kPace ? kMostPace : kMostBorderNs;
   if (length(low) <= iteration_ns) return 0;
   if (length(high) > iteration_ns) return std::nullopt;
-  for (int i = 0; i < 20; ++i) {  // to 0.02 ns a border
+  for (int i = 0; i < 20; ++i) {  // precision 0.02 ns per border
     const double middle = (low + high) / 2;
     (length(middle) > iteration_ns ? low : high) = middle;
   }
@@ -471,7 +472,7 @@ std::optional<RetimedTrace> UntracedReplay::retimed(const RecordingCost& cost) c
   for (uint32_t t = 0; t < threads.size(); ++t) {
     if (run.threads[t].call_count > 0) threads[t] = thread_clock(t, host, points);
   }
-  // Threads without calls go with the one that launches most.
+  // Threads without calls use the clock of the one that launches most.
   const auto clock_of = [&](ThreadId thread) -> const Clock& {
     const Clock& own = threads[thread.index()];
     return own.anchors.empty() ? main : own;
@@ -546,7 +547,8 @@ bool rows_tell(const UntracedReplay& replay) {
   return recorded_ns - less_ns > 0.1 * recorded_ns;
 }
 
-// Median GPU time of an iteration on the busiest device. A faster host does not make an iteration shorter than that.
+// Median busy time per iteration of the busiest device: a faster host cannot make an iteration
+// shorter.
 int64_t device_ns_per_iteration(const FlowRun& run, const Windows& iterations) {
   std::vector<std::vector<Interval>> busy(iterations.windows.size() * run.devices.size());
   for (const FlowWork& work : run.works) {

@@ -1,10 +1,10 @@
 #pragma once
 
-// A recorded run without its recorder. Recording takes time of the host at each border (start or end) of a recorded row,
-// half of it on either side of the border. A stretch between two neighbouring borders of a thread is longer by half of both
-// costs. The run without the recorder is a replay of the same graph with shorter stretches. Gaps between kernels that follow
-// each other at once are shorter as well. Waits stay waits.
-// Definitions: docs/metrics.md, Untraced.
+// Estimates a recorded run without its recorder. Recording takes host time at each border (start or
+// end) of a recorded event, half of it on either side. An interval between two adjacent borders of
+// a thread is thus longer by half of both costs. The run without the recorder is a replay of the
+// same graph with shorter intervals. Gaps between back-to-back kernels shrink as well; waits stay
+// waits. Definitions: docs/metrics.md, Untraced.
 
 #include <array>
 #include <cstdint>
@@ -20,30 +20,30 @@
 
 namespace assay {
 
-// Time that recording takes; each at least 0.
+// Overhead of recording; each at least 0.
 struct RecordingCost {
-  double op_ns = 0;    // at a border of an operator, a range or a frame
-  double call_ns = 0;  // at a border of an API call
-  double gap_ns = 0;   // between kernels that follow each other at once
-  double pace = 0;     // share of all host time, in place of a time a border; below 1
+  double op_ns = 0;    // per border of an operator, range or frame
+  double call_ns = 0;  // per border of an API call
+  double gap_ns = 0;   // per gap between back-to-back kernels
+  double pace = 0;     // share of all host time, instead of a time per border; below 1
 };
 
-// The part of the host that the recorder slowed. An iteration time alone does not show which it was.
+// Which host time the recorder slows. An iteration time alone does not determine it.
 enum class CostShape : uint8_t { kRows, kOps, kCalls, kPace };
 constexpr size_t kCostShapes = 4;
-// strength: ns a border, of kPace the share.
+// strength: ns per border; for kPace the share.
 RecordingCost recording_cost(CostShape shape, double strength);
 
-// The constants of the estimate, fitted to pairs of a recording and of the same program without one.
+// Constants of the estimate, fitted to pairs of runs of one program with and without recorder.
 struct CostFit {
-  size_t pairs = 0;     // with rows that cost enough for a fit
-  double slope = 0;     // cost of a border per ns of the witness
+  size_t pairs = 0;     // pairs whose overhead suffices for a fit
+  double slope = 0;     // cost per border per ns of the witness
   double offset_ns = 0;
-  double spread = 0;    // half of the interval, as a share of the cost and kFewNs
-  double plain_ns = 0;  // cost of a border without a witness
+  double spread = 0;    // half width of the interval / (cost + kFewNs)
+  double plain_ns = 0;  // cost per border without a witness
   double plain_high_ns = 0;
 
-  // The cost of a border, with its ends. witness_ns: NaN = none. Needs pairs.
+  // Cost per border with its interval. witness_ns: NaN = none. Needs pairs > 0.
   struct Cost {
     double ns = 0;
     double low_ns = 0;
@@ -51,16 +51,17 @@ struct CostFit {
   };
   Cost cost(double witness_ns) const;
 };
-// table: as data/tables/tracer_cost.tsv. Pairs of the program left_out do not count.
+// table: text like data/tables/tracer_cost.tsv. Pairs of the program left_out are skipped. pairs =
+// 0 if fewer than three pairs have a witness.
 CostFit fit_recording_cost(std::string_view table, std::string_view recorder,
                            std::string_view left_out = {});
 std::string_view tracer_cost_text();
 
 enum class UntracedSource : uint8_t {
   kNone,      // not requested
-  kAnchor,    // a measured iteration
+  kAnchor,    // a measured iteration without recorder
   kEstimate,  // from the recording alone
-  kRefused,   // no estimate: UntracedRefusal says why
+  kRefused,   // no estimate; see UntracedRefusal
 };
 std::string_view untraced_source_name(UntracedSource source);  // "anchor", ...
 
@@ -68,10 +69,10 @@ enum class UntracedRefusal : uint8_t {
   kNone,
   kNoIterations,
   kNoPairs,     // the table has no pairs of this recorder
-  kFrames,      // Python frames were recorded, and the table has no pairs with them
+  kFrames,      // Python frames were recorded; the table has no such pairs
   kSlower,      // the measured iteration is longer than the recorded one
-  kOtherWork,   // no cost of rows explains the measured iteration
-  kOutOfOrder,  // rows of one thread or stream would change places
+  kOtherWork,   // no overhead explains the measured iteration
+  kOutOfOrder,  // events of one thread or stream would change order
 };
 std::string_view untraced_refusal_name(UntracedRefusal refusal);  // empty for none
 
@@ -79,52 +80,54 @@ struct Untraced {
   UntracedSource source = UntracedSource::kNone;
   UntracedRefusal refusal = UntracedRefusal::kNone;
   std::string from = {};  // file or option of the anchor
-  // Median of an iteration. low and high: the measurements of an anchor, 90 % of an estimate.
+  // Median iteration. low and high: range of the anchor's measurements, or 90 % interval of an
+  // estimate.
   int64_t iteration_ns = 0;
   int64_t low_ns = 0;
   int64_t high_ns = 0;
   int64_t recorded_iteration_ns = 0;
-  // Cost of a row, with its two borders. 0 for the sources none and refused.
+  // Overhead per event, i.e. two borders. 0 without anchor or estimate.
   int64_t row_cost_ns = 0;
   int64_t row_cost_low_ns = 0;
   int64_t row_cost_high_ns = 0;
   std::optional<int64_t> witness_ns = {};
-  // Another bottleneck than the recorded one: by an anchor that of the run without its recorder, by an estimate one that
-  // it may have.
+  // Bottleneck without the recorder if it differs from the recorded one: with an anchor the actual
+  // one, with an estimate a possible one.
   std::optional<BoundBy> turned = {};
-  BoundBy recorded = BoundBy::kNoGpu;  // the recorded bottleneck, for readers of `turned`
-  double rows_per_iteration = 0;  // operators, ranges, frames and calls of threads that launch work
+  BoundBy recorded = BoundBy::kNoGpu;  // bottleneck of the recording, for comparison with `turned`
+  double rows_per_iteration = 0;  // operators, ranges, frames and calls on threads that launch work
 
   bool told() const {
     return source == UntracedSource::kAnchor || source == UntracedSource::kEstimate;
   }
 };
 
-// A trace with other times, and its iterations.
+// A trace with changed times, and its iterations.
 struct RetimedTrace {
   Trace trace;
   Windows iterations;
 };
 
-// Replays of one run with the time of its recorder taken off. Cost of one: linear in rows.
+// Replays of one run without the recorder's overhead. Each is linear in events.
 class UntracedReplay {
  public:
-  // model: with the graph of the whole run. Both must outlive it.
+  // model: with the graph of the whole run. Both arguments must outlive it.
   UntracedReplay(const FlowModel& model, const Windows& iterations);
 
   const Windows& iterations() const { return iterations_; }
   bool has_iterations() const { return iterations_.source != WindowSource::kWholeTrace; }
-  // Lags of the graph, ns per edge: of host time and of gaps between kernels.
+  // Lags in ns per edge, with shorter host time and gaps between kernels.
   std::vector<int64_t> lags(const RecordingCost& cost) const;
-  // Median length of an iteration, in ns; 0 without iterations.
+  // Median iteration in ns; 0 without iterations.
   int64_t iteration_ns(const RecordingCost& cost) const;
   double rows_per_iteration() const;
-  // Lower quartile of the time from an operator's start to its first child's start on threads that launch work; NaN for
-  // fewer than 20 of them.
+  // Lower quartile of the time in ns from an operator's start to its first child's start, on
+  // threads that launch work; NaN for fewer than 20 samples.
   double witness_ns() const { return witness_ns_; }
-  // The strength with which an iteration takes that long: 0 if none is needed, none if no strength is enough.
+  // The strength at which an iteration takes that long: 0 if it already does, none if no strength
+  // suffices.
   std::optional<double> solve(CostShape shape, int64_t iteration_ns) const;
-  // The trace as it would be: rows keep their order and their ids. None if that is not possible.
+  // The trace without overhead; events keep order and ids. None if the order would change.
   std::optional<RetimedTrace> retimed(const RecordingCost& cost) const;
 
  private:
@@ -132,17 +135,17 @@ class UntracedReplay {
     int64_t time_ns = 0;
     bool is_call = false;
   };
-  struct HostLine {  // borders of one thread with calls, by time
+  struct HostLine {  // borders of one thread with calls, ascending
     std::vector<Border> borders;
   };
-  // The stretch of host time of an edge, with the borders around it as positions on the line.
+  // An interval of host time of an edge, with the indices of the borders around it.
   struct EdgePart {
     uint32_t edge = 0;
     uint32_t line = 0;  // ThreadId
     int64_t start_ns = 0;
     int64_t end_ns = 0;
-    size_t first = 0;  // the border at or after the start
-    size_t last = 0;   // the border at or after the end
+    size_t first = 0;  // first border at or after the start
+    size_t last = 0;   // first border at or after the end
   };
   using HostTimes = std::vector<std::vector<int64_t>>;  // per thread and border: host time up to it
   struct Clock;
@@ -165,13 +168,13 @@ class UntracedReplay {
   uint64_t rows_ = 0;
 };
 
-// True if rows cost enough of an iteration for a fit: more than a tenth at 3 us a border.
+// True if overhead is large enough for a fit: over a tenth of an iteration at 3 us per border.
 bool rows_tell(const UntracedReplay& replay);
 
-// The run's own iteration: by the anchor if there is one, else estimated.
-// The recorder of a trace as the table of costs names it; empty = it has no pairs there.
+// The recorder of a trace, as named in the table of costs; empty if the table has no pairs of it.
 std::string_view recorder_of(const Trace& trace);
 
+// The iteration without the recorder: from the anchor if there is one, else estimated.
 Untraced find_untraced(const FlowModel& model, const UntracedReplay& replay,
                        const std::optional<UntracedTime>& anchor, const CostFit& fit);
 

@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kStagedNs = 20'000;  // a shorter call did not wait for its copy
+constexpr int64_t kStagedNs = 20'000;  // shorter calls did not wait for their copy
 constexpr int64_t kStagedOwnNs = 5'000;
 
 }  // namespace
@@ -55,9 +55,9 @@ uint32_t UsualLags::staged_copy(const FlowCall& call) const {
 int64_t UsualLags::returns(const FlowCall& call, const FlowWork& waited_for,
                            int64_t waited_ns) const {
   const FlowFloor& floor = floors_.returns;
-  // Only the last to end tells how long the return took.
+  // Only the last end shows how long the return took.
   const bool last = waited_for.end_ns == waited_ns && waited_ns > call.start_ns;
-  // A call that releases memory does so behind the wait.
+  // A call that releases memory does so after the wait.
   const int64_t usual_ns = return_cause(call) == FlowCause::kAlloc
                                ? call.end_ns - call.start_ns
                                : (last ? floor.limit_ns : floor.typical_ns) + call.poll_step_ns;

@@ -1,6 +1,7 @@
 #pragma once
 
-// What lags are where a run tells no time of its own: usual times, never more than was recorded.
+// Lags for dependencies whose own latency the run does not show: typical times, never longer than
+// recorded.
 
 #include <cstdint>
 
@@ -9,23 +10,24 @@
 
 namespace assay {
 
-// floors: the run's own, or others in their place; both must outlive it.
+// floors: run.floors or a replacement. Both arguments must outlive it.
 class UsualLags {
  public:
   UsualLags(const FlowRun& run, const FlowFloors& floors) : run_(run), floors_(floors) {}
 
-  // When the last of what a call waits for ended; INT64_MIN where it waits for nothing.
+  // The last end of the work that a call waits for; INT64_MIN if it waits for nothing.
   int64_t waited_ns(const FlowCall& call) const;
-  // What a call takes itself. waited_ns: as above.
+  // Own time of a call. waited_ns: as above.
   int64_t own_call(const FlowCall& call, int64_t waited_ns) const;
-  // The copy that began in a longer call and ended after its return: until the begin the call
-  // waited, and then it moved the bytes. kNoFlowRow without one, or if it waits for other work.
+  // The copy that began during a call over 20 us and ended after its return: the call waited until
+  // the copy's begin, then moved the bytes. kNoFlowRow if there is none or the call waits for other
+  // work.
   uint32_t staged_copy(const FlowCall& call) const;
-  // From the end of what it waited for to the return of a call.
+  // From the end of waited_for to the return of the call.
   int64_t returns(const FlowCall& call, const FlowWork& waited_for, int64_t waited_ns) const;
-  // From the end of the call to the work that it launched and that began then or later.
+  // From the end of the call to the begin of its work; the work must not begin earlier.
   int64_t launch(const FlowWork& work) const;
-  // From the end of other work: kStream or kEvent.
+  // From the end of `before` to the begin of `work`. kind: kStream or kEvent.
   int64_t after(EdgeKind kind, const FlowWork& before, const FlowWork& work) const;
 
  private:

@@ -83,7 +83,7 @@ class Judge {
   }
 
  private:
-  // Lost time by group. A cold start is no loss of the steady state.
+  // Lost time by bottleneck. with_cold = false leaves out initialization, for the steady state.
   Groups sum_groups(bool with_cold) const {
     Groups groups{};
     for (size_t c = 0; c < kFlowCauses; ++c) {
@@ -139,7 +139,7 @@ class Judge {
                      [](const LostGroup& a, const LostGroup& b) { return a.ns > b.ns; });
   }
 
-  // A few long kernels that fill the window say enough about themselves.
+  // Few but long kernels that fill the window suffice.
   bool find_too_little(uint64_t works, int64_t window_ns) {
     if (window_ns < options_.least_window_ns) verdict_.too_little = TooLittle::kShortWindow;
     const int64_t busy_ns = total_.window_ns - total_.idle_ns;
@@ -150,7 +150,7 @@ class Judge {
     return verdict_.too_little != TooLittle::kEnough;
   }
 
-  // The bottleneck occurs in several steps.
+  // True if the bottleneck occurs in several steps.
   bool repeats() const {
     const Decision& decision = report_.decision;
     return decision.repeats >= 3 && decision.table.of(decision.word).pieces.half_in >= 3;
@@ -181,7 +181,7 @@ class Judge {
     return found == verdict_.lost.end() ? kNan : found->of_lost;
   }
 
-  // The bottleneck by the table of gains.
+  // The bottleneck from the table of gains.
   BoundBy bound_by_gains() const {
     const Decision& decision = report_.decision;
     const GroupGain& gain = decision.table.of(decision.word);
@@ -203,11 +203,11 @@ class Judge {
       most_ns = std::max(most_ns, group.gain_ns);
     }
     const int64_t no_work_ns = per_device(total_[FlowCause::kNothingAsked]);
-    // If gains are equal, the wait for the outside leads if it fills more of the idle time.
+    // If gains are about equal, waiting for external input leads if it fills more of the idle time.
     const bool ties = decision.word == GainGroup::kHost && no_work_ns > per_device(host_idle_ns()) &&
                       decision.table.of(GainGroup::kOutside).gain_ns * 10 >= most_ns * 9;
     if (is_clear(no_work_ns) && (ties || no_work_ns > most_ns)) return BoundBy::kNotLoaded;
-    // Neither gains much alone: name the device, which is nearly always busy.
+    // Neither saves much alone: name the device, which is nearly always busy.
     GainGroup word = decision.word;
     if (keeps_step && !is_device_work(word) && is_device_work(decision.second)) {
       word = decision.second;
@@ -273,8 +273,7 @@ class Judge {
     verdict_.steady_bound = bound_of(sum_groups(false), steady_ns, mixed);
   }
 
-  // What keeps the device from its own work: all lost time save communication, which of one rank
-  // may be nothing but transfer.
+  // Share of lost time without communication, which for one rank may be pure transfer.
   double waiting_share(const Groups& groups, int64_t window_ns) const {
     return share(sum_of(groups) - groups[static_cast<size_t>(BoundBy::kCollectiveWait)], window_ns);
   }
@@ -282,7 +281,7 @@ class Judge {
     return waiting_share(groups, window_ns) <= options_.device_bound;
   }
 
-  // Kernels run beside copies that take longer: most of the critical path is copies.
+  // True if copies are most of the critical path, with kernels overlapped.
   bool copies_bind() const {
     const CriticalPath& path = report_.path;
     const int64_t copies_ns = path.work_ns[static_cast<size_t>(WorkKind::kCopy)] +
@@ -290,8 +289,8 @@ class Judge {
     return misfit_of(report_.fit) == Misfit::kNone && copies_ns * 2 > path.makespan_ns;
   }
 
-  // Several devices of which some one works nearly all the time, while each is idle: they wait for
-  // each other as recorded, or work at once far less than devices that know nothing of each other.
+  // True if some device is busy nearly all the time while each is idle much of it: they wait for
+  // each other as recorded, or overlap far less than independent devices would.
   bool takes_turns() const {
     constexpr int64_t kFarLess = 4;
     const int64_t window_ns = report_.window_ns();
@@ -300,7 +299,7 @@ class Judge {
       return false;
     }
     if (total_[FlowCause::kWaitOther] * 2 >= total_.idle_ns) return true;
-    if (report_.evidence.processes > 1) return false;  // each has devices of its own
+    if (report_.evidence.processes > 1) return false;  // each process has its own devices
     double none = 1;
     double one = 0;
     for (const FlowTotals& device : report_.device_totals) {
@@ -324,7 +323,7 @@ class Judge {
     return static_cast<BoundBy>(largest - groups.begin());
   }
 
-  // The causes of a group, what names them, and what they rest on.
+  // Sets the leading causes, contributors and evidence of a group.
   void name_leading(BoundBy group) {
     const BoundBy causes_of =
         group == BoundBy::kSync && report_.total[FlowCause::kSync] * 2 < host_after_sync_ns()
@@ -359,7 +358,7 @@ class Judge {
     if (verdict_.leading.size() > options_.named) verdict_.leading.resize(options_.named);
   }
 
-  // Unexplained time, or a share near a limit, could exchange the bottleneck.
+  // Marks results that unexplained time or a share near a limit could change.
   void mark_borderline() {
     const bool at_bound =
         by_gains_ ? report_.decision.relation == GainRelation::kUndecided
@@ -375,11 +374,11 @@ class Judge {
   const FlowReport& report_;
   const FlowVerdictOptions& options_;
   const FlowTotals& total_;
-  std::optional<BoundBy> by_gains_;  // the bottleneck by the table of gains, where there is one
+  std::optional<BoundBy> by_gains_;  // the bottleneck from the table of gains, if any
   FlowVerdict verdict_;
 };
 
-// Kernels of the window that are no communication, by what they are.
+// Kernels other than communication, by kind, largest first.
 std::vector<KindShare> work_by_kind(const std::vector<NamedWork>& works,
                                     const KernelNames& kernels) {
   std::array<KindShare, kKernelKinds> by_kind{};
@@ -388,7 +387,7 @@ std::vector<KindShare> work_by_kind(const std::vector<NamedWork>& works,
     const KernelKind kind = kernels.of(work.name).kind;
     KindShare& share_of = by_kind[static_cast<size_t>(kind)];
     share_of.kind = kind;
-    if (!share_of.longest) share_of.longest = work.name;  // works come longest first
+    if (!share_of.longest) share_of.longest = work.name;  // works are sorted longest first
     share_of.ns += work.ns;
     share_of.count += work.count;
   }
@@ -401,8 +400,8 @@ std::vector<KindShare> work_by_kind(const std::vector<NamedWork>& works,
   return kinds;
 }
 
-// Per name, those together that are told by one text: instances for other element types, lambdas of
-// one function. Each has the name of its longest and is of one kind.
+// Works by described name, longest first: instances for other element types and lambdas of one
+// function are joined. Each has the name of its longest member and one kernel kind.
 std::vector<NamedWork> work_by_name(const Trace& trace, Interval window,
                                     const KernelNames& kernels) {
   const std::vector<bool> collective = collective_activities(trace, kernels);
@@ -550,8 +549,8 @@ FlowVerdict judge_flow(const Trace& trace, const FlowReport& report,
   if (verdict.work.size() > options.named) verdict.work.resize(options.named);
   verdict.lever = lever_of(verdict, report);
   verdict.program = program_of(trace);
-  // Where an operator's work reaches the device without a call in the file, none computes by
-  // itself.
+  // If work reaches the device without recorded calls, a missing call does not show that an
+  // operator computes on the CPU.
   const bool calls_tell =
       (verdict.program.cuda || verdict.program.hip) && verdict.linked_share >= options.least_linked;
   if (verdict.bound == BoundBy::kHost && verdict.pauses.ns == 0 && calls_tell) {

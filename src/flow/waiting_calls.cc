@@ -1,11 +1,11 @@
-// Calls that wait for the device whatever their name says. Some launches return after their kernel
-// (CUDA_LAUNCH_BLOCKING, AMD_SERIALIZE_KERNEL, backends without queues), and no table names every
-// wait of a runtime. They show it: nearly every longer call of the name goes on until just after
+// Detects calls that wait for the device, whatever their name. Some launches return after their
+// kernel (CUDA_LAUNCH_BLOCKING, AMD_SERIALIZE_KERNEL, backends without queues), and no table lists
+// every wait of a runtime. Evidence: nearly every longer call of the name lasts until just after
 // the end of the last work launched before it. Device clocks that differ by some microseconds hide
-// this if kernels are short, and a slow launch may overlap a short kernel by chance. So calls of
+// this for short kernels, and a slow launch may overlap a short kernel by chance. So calls with
 // long kernels decide if there are any: a launch that does not wait returns long before their end.
-// Of calls that release memory the first of a series waits and the others find the device idle:
-// each counts by itself.
+// Of calls that release memory, the first of a series waits and the others find the device idle, so
+// each counts individually.
 
 #include <algorithm>
 #include <string_view>
@@ -16,11 +16,12 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kLeastNs = 20'000;        // shorter calls end beside a kernel by chance
-constexpr int64_t kShortReturnNs = 20'000;  // longer ones are a fifth of the call at most
+constexpr int64_t kLeastNs = 20'000;        // shorter calls end with a kernel by chance
+// Return time; longer if the call is long, see ends_with().
+constexpr int64_t kShortReturnNs = 20'000;
 constexpr uint64_t kLeastCalls = 8;
 
-// Of calls that go on for long enough to decide.
+// Counts calls that are long enough to decide.
 struct Votes {
   uint64_t calls = 0;
   uint64_t waits = 0;
@@ -35,12 +36,12 @@ struct Votes {
 
 struct OfName {
   Votes all;
-  Votes long_kernels;  // calls with own kernels of more than two typical calls
+  Votes long_kernels;  // calls with own kernels longer than two typical calls
 
   bool all_wait() const { return long_kernels.decide() ? long_kernels.agree() : all.agree(); }
 };
 
-// The median time of calls by name.
+// Median duration of calls, per StringId.
 std::vector<int64_t> typical_calls_ns(const FlowRun& run) {
   std::vector<std::vector<int64_t>> durations(run.trace->strings.size());
   for (const FlowCall& call : run.calls) {
@@ -54,7 +55,7 @@ std::vector<int64_t> typical_calls_ns(const FlowRun& run) {
   return typical;
 }
 
-// The last end of a call's own work.
+// The last end of a call's own work; INT64_MIN without work.
 int64_t own_end_ns(const FlowRun& run, const FlowCall& call) {
   int64_t end_ns = INT64_MIN;
   for (uint32_t k = 0; k < call.work_count; ++k) {
@@ -63,8 +64,8 @@ int64_t own_end_ns(const FlowRun& run, const FlowCall& call) {
   return end_ns;
 }
 
-// From the first begin to the last end of a call's own kernels. 0 where the call copies: a host
-// that stages bytes stays in the call without a wait.
+// From the first begin to the last end of a call's own kernels. 0 if the call copies: a host that
+// stages bytes stays in the call without waiting.
 int64_t own_kernels_ns(const FlowRun& run, const FlowCall& call) {
   int64_t start_ns = INT64_MAX;
   for (uint32_t k = 0; k < call.work_count; ++k) {
@@ -75,8 +76,7 @@ int64_t own_kernels_ns(const FlowRun& run, const FlowCall& call) {
   return call.work_count == 0 ? 0 : own_end_ns(run, call) - start_ns;
 }
 
-// Whether the call spends most of its time with that work, and returns soon after its end, or not
-// much later than what it does itself takes.
+// True if the call lasts mostly until that work ends, and returns soon after.
 bool ends_with(const FlowCall& call, int64_t work_end_ns, int64_t own_ns) {
   const int64_t dur_ns = call.end_ns - call.start_ns;
   return work_end_ns <= call.end_ns &&
@@ -95,8 +95,8 @@ std::vector<bool> waiting_calls(const FlowRun& run) {
   const std::vector<int64_t> typical_ns = typical_calls_ns(run);
   std::vector<OfName> of_name(run.trace->strings.size());
   std::vector<bool> waits(run.calls.size(), false);
-  std::vector<bool> holds(run.calls.size(), false);  // its own kernels, to their end
-  int64_t last_end_ns = INT64_MIN;  // of the work of calls that began before
+  std::vector<bool> holds(run.calls.size(), false);  // lasts until its own kernels end
+  int64_t last_end_ns = INT64_MIN;  // of works of calls so far
   for (const Timed& at : order) {
     const FlowCall& call = run.calls[at.row];
     const int64_t own_ns = own_end_ns(run, call);
@@ -105,7 +105,8 @@ std::vector<bool> waiting_calls(const FlowRun& run) {
     OfName& name = of_name[id];
     const int64_t kernels_ns = own_kernels_ns(run, call);
     if (kernels_ns > 2 * std::max(typical_ns[id], kLeastNs)) {
-      name.long_kernels.add(own_ns - call.end_ns <= kernels_ns / 10);  // device clocks differ
+      // A tenth allows for clock differences.
+      name.long_kernels.add(own_ns - call.end_ns <= kernels_ns / 10);
     }
     if (call.end_ns - call.start_ns < kLeastNs) continue;
     const bool releases = run.links->role_of(*run.trace, call.row) == ApiRole::kFree;

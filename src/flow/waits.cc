@@ -1,4 +1,4 @@
-// Work that waits for work of other streams: by recorded events, else by times.
+// Finds work that waits for work of other streams: from recorded events, else inferred from times.
 
 #include <algorithm>
 #include <map>
@@ -10,9 +10,9 @@
 namespace assay {
 namespace {
 
-// How close a start follows an end for a wait to be inferred.
+// Most time from an end to a start for an inferred wait.
 constexpr int64_t kFollowsNs = 5'000;
-// Ends that are looked at for one inferred wait: more within so short a time tell nothing.
+// Most ends examined per inferred wait: more within such a short time show nothing.
 constexpr size_t kMostEndsBack = 64;
 
 // Streams by (device, number).
@@ -56,7 +56,7 @@ FollowedPairs pairs_by_rows(const FlowRun& run, const LaunchOrder& launches) {
   return pairs;
 }
 
-// Times of StreamWaitEvent calls, per thread.
+// Times of StreamWaitEvent calls, per thread, ascending.
 std::vector<std::vector<int64_t>> wait_calls(const FlowRun& run) {
   std::vector<std::vector<int64_t>> times(run.threads.size());
   for (const FlowCall& call : run.calls) {
@@ -67,7 +67,8 @@ std::vector<std::vector<int64_t>> wait_calls(const FlowRun& run) {
   return times;
 }
 
-// The work of another stream of the device, launched earlier, that ended just before `work` began.
+// The work of another stream of the device, launched earlier, that ended just before `work` began;
+// kNoFlowRow if none.
 uint32_t just_ended(const FlowRun& run, const std::vector<Timed>& ends, const FlowWork& work) {
   const auto after = std::partition_point(
       ends.begin(), ends.end(), [&work](const Timed& end) { return end.time_ns <= work.start_ns; });
@@ -108,29 +109,27 @@ FollowedPairs pairs_by_times(const FlowRun& run, const LaunchOrder& launches,
   return pairs;
 }
 
-// ---- waits that nothing records, by repetition
-// ---------------------------------------------------
+// ---- waits that nothing records, by repetition --------------------------------------------------
 
-// Problem: many traces have neither synchronisation rows nor event calls (and a device that has no
-// room needs neither). Work that was handed over early then begins late for no recorded reason, and
-// would be told as a slow launch or as unseen work, and no replay would move it with what it waits
-// for. Method: where work of one name and stream is late, and nearly each time it begins right
-// after the end of work on one other stream of its process, more often than chance would have it,
-// it waits for that work.
+// Problem: many traces have neither synchronization rows nor event calls (and a full device needs
+// neither). Work that was submitted early then begins late for no recorded reason: it would look
+// like a slow launch or like kUnseen, and no replay would move it with the work it waits for.
+// Method: if works of one name and stream are late, and nearly each begins right after the end of
+// work on one other stream of its process, more often than by chance, they wait for that work.
 
-// A start this long after everything that is known to hold it back is late.
+// A start this long after all known dependencies is late.
 constexpr int64_t kLateNs = 20'000;
-// How close a late start follows the end that it waited for: other devices tell theirs later.
+// Most time from the awaited end to a late start; longer, because other devices report ends later.
 constexpr int64_t kFollowsFarNs = 10'000;
 constexpr int64_t kAssumedLaunchNs = 3'000;
 
 // Late works of one kind: (name, stream).
 using LateKind = std::pair<uint32_t, uint32_t>;
-// What they may follow: (stream, name), or a stream with any name.
+// What they may follow: (stream, name), or (stream, kAnyName).
 using Followed = std::pair<uint32_t, uint32_t>;
 constexpr uint32_t kAnyName = UINT32_MAX;
 
-// What a launch takes on a free stream where nothing holds it back: the tenth of all that is least.
+// Launch latency on a free stream without delays: the 10th percentile.
 int64_t quick_launch_ns(const FlowRun& run) {
   std::vector<int64_t> samples;
   for (const FlowWork& work : run.works) {
@@ -142,7 +141,7 @@ int64_t quick_launch_ns(const FlowRun& run) {
   return quantile_ns(samples, 0.1, kAssumedLaunchNs);
 }
 
-// Per work the latest time that is known to hold it back; kUnknownNs without a launch.
+// Per work the latest end of its known dependencies; kUnknownNs without a launch.
 std::vector<int64_t> held_until(const FlowRun& run, const FollowedPairs& pairs) {
   std::vector<int64_t> held(run.works.size(), kUnknownNs);
   for (size_t w = 0; w < held.size(); ++w) {
@@ -161,7 +160,7 @@ std::vector<int64_t> held_until(const FlowRun& run, const FollowedPairs& pairs) 
   return held;
 }
 
-// Works that begin later than anything known explains.
+// Works that begin later than known dependencies explain.
 std::vector<uint32_t> late_works(const FlowRun& run, const FollowedPairs& known) {
   const std::vector<int64_t> held = held_until(run, known);
   const int64_t late_ns = 2 * quick_launch_ns(run) + kLateNs;
@@ -181,7 +180,7 @@ class WaitsByRepetition {
  public:
   WaitsByRepetition(const FlowRun& run, const std::vector<Timed>& ends) : run_(run), ends_(ends) {}
 
-  // Of works that began late.
+  // Inferred waits (waiter, target) of late works.
   FollowedPairs find(const std::vector<uint32_t>& late) {
     for (const uint32_t w : late) add_late(w);
     count_ends();
@@ -199,7 +198,8 @@ class WaitsByRepetition {
   uint32_t name_of(uint32_t w) const {
     return run_.trace->activities.name[run_.works[w].activity.index()].value;
   }
-  // The works of other streams that ended just before it began, the last of each stream and name.
+  // Notes the works of other streams of its process that ended just before it began, the last per
+  // stream and name.
   void add_late(uint32_t w) {
     const FlowWork& work = run_.works[w];
     Repetition<Followed>& works = late_[{name_of(w), work.stream}];
@@ -232,14 +232,13 @@ class WaitsByRepetition {
   std::map<Followed, uint64_t> ends_count_;
 };
 
-// ---- processes that take turns
-// ----------------------------------------------------------------------------
+// ---- processes that take turns ------------------------------------------------------------------
 
-// Processes on one device, none of whose work runs beside another's: each waits for its turn.
+// Processes that share a device without overlap: each waits for its turn.
 FollowedPairs pairs_by_turns(const FlowRun& run) {
   if (run.launching_processes < 2) return {};
   struct OnDevice {
-    std::map<uint32_t, uint32_t> last;  // per process: its work that ends last so far
+    std::map<uint32_t, uint32_t> last;  // per process: its work with the latest end so far
     int64_t busy_ns = 0;
     int64_t beside_ns = 0;
     FollowedPairs pairs;
@@ -260,7 +259,7 @@ FollowedPairs pairs_by_turns(const FlowRun& run) {
       if (end_ns <= work.start_ns && later) before = last;
     }
     const auto [own, first] = device.last.try_emplace(process, w);
-    // Also where the host came later: without what held it the turns would stay.
+    // Also if the host launched later: without that delay the turns would remain.
     const bool turn =
         before != kNoFlowRow && (first || run.works[own->second].end_ns < run.works[before].end_ns);
     if (turn) device.pairs.push_back({w, before});
@@ -268,7 +267,7 @@ FollowedPairs pairs_by_turns(const FlowRun& run) {
   }
   FollowedPairs pairs;
   for (const auto& [id, device] : devices) {
-    if (device.beside_ns * 50 > device.busy_ns) continue;  // they share it
+    if (device.beside_ns * 50 > device.busy_ns) continue;  // the processes overlap
     pairs.insert(pairs.end(), device.pairs.begin(), device.pairs.end());
   }
   return pairs;

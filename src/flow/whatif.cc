@@ -16,7 +16,8 @@
 namespace assay {
 namespace {
 
-// Levers that are told, those that give most alone first. A warm start is another run.
+// Indices of the `most` edits with the largest gains alone, ascending. Without kWarm, which is a
+// different run, and kFuse.
 std::vector<size_t> best_alone(const WhatIf& found, int64_t least_ns, size_t most) {
   std::vector<size_t> best;
   for (size_t i = 0; i < found.levers.size(); ++i) {
@@ -40,13 +41,13 @@ std::vector<const Edit*> edits_of(const WhatIf& found, const std::vector<size_t>
   return edits;
 }
 
-// A gain that is to be found.
+// A gain to compute.
 struct Open {
   std::vector<const Edit*> edits;
   Gain* gain;
 };
 
-// Room for each thread that looks at `count` things.
+// Buffers for each thread that processes `count` items.
 std::vector<std::unique_ptr<Trial>> trials(const EditSlots& slots, size_t count, unsigned threads) {
   std::vector<std::unique_ptr<Trial>> trials;
   const size_t workers = workers_for(count, threads);
@@ -61,7 +62,7 @@ void find_open_gains(const GainFinder& finder, const std::vector<Open>& open, un
   });
 }
 
-// Every set of levers; their gains are to be found.
+// All sets of two or more edits, with empty gains.
 std::vector<TogetherGain> all_sets(const std::vector<size_t>& levers) {
   std::vector<TogetherGain> sets;
   for (size_t mask = 1; mask < size_t{1} << levers.size(); ++mask) {
@@ -74,8 +75,8 @@ std::vector<TogetherGain> all_sets(const std::vector<size_t>& levers) {
   return sets;
 }
 
-// What is left of the time, or how many times as fast: what a slider goes through, the lever's own
-// factor among them. None where the edit takes no factor.
+// Factors for a slider (fractions left, or speedups), with the edit's own factor. Empty if the edit
+// takes no factor.
 std::vector<double> factors_of(const EditRequest& request) {
   std::vector<double> factors;
   switch (request.kind) {
@@ -106,8 +107,8 @@ bool is_own(const GainAt& point, const TriedLever& lever) {
   return point.request.factor == lever.edit.request.factor;
 }
 
-// Points whose gains are to be found, but for the lever's own. edits: one for each point, none
-// where it is the lever's own.
+// Points with empty gains except the edit's own. edits: one per point, empty for the edit's own.
+// Empty if one is refused.
 std::vector<GainAt> points_of(const EditMaker& maker, const TriedLever& lever,
                               std::vector<Edit>& edits) {
   std::vector<GainAt> points;
@@ -150,8 +151,8 @@ std::vector<TriedLever> make_levers(const EditMaker& maker, EditRefusal refusal,
   return levers;
 }
 
-// Each lever's gain alone; returns the slots that each touches, where they are wanted. reach_ns: as
-// GainFinder::gain().
+// Computes each edit's gain alone. Returns the slots that each touches, if wants_slots. reach_ns:
+// as GainFinder::gain().
 std::vector<std::vector<uint32_t>> try_alone(const GainFinder& finder, bool wants_slots,
                                              int64_t reach_ns, unsigned threads,
                                              std::vector<TriedLever>& levers) {
@@ -168,7 +169,7 @@ std::vector<std::vector<uint32_t>> try_alone(const GainFinder& finder, bool want
   return touched;
 }
 
-// Marks those taken, in their order. touched: per lever; taken from it.
+// Fills the order of edits. touched: slots per edit; moved from.
 void find_order(const GainFinder& finder, int64_t least_ns, unsigned threads,
                 std::vector<std::vector<uint32_t>>& touched, WhatIf& found) {
   std::vector<OrderedLever> levers;
@@ -176,7 +177,7 @@ void find_order(const GainFinder& finder, int64_t least_ns, unsigned threads,
   for (size_t i = 0; i < found.levers.size(); ++i) {
     const TriedLever& lever = found.levers[i];
     const bool refused = lever.edit.refusal != EditRefusal::kNone;
-    const bool warm = lever.edit.request.kind == EditKind::kWarm;  // another run
+    const bool warm = lever.edit.request.kind == EditKind::kWarm;  // a different run
     if (refused || warm || lever.alone_only) continue;
     levers.push_back({&lever.edit, std::move(touched[i]), lever.alone.run_ns});
     places.push_back(i);
@@ -224,7 +225,7 @@ EditRefusal refusal_of_replay(const FlowReport& report) {
       total[FlowCause::kCold] * 10 >= total.window_ns * 3) {
     return EditRefusal::kCold;
   }
-  // Gaps before kernels without a launch call are what no edge explains.
+  // Gaps before kernels without a launch call count as unexplained, so the misfit shows nothing.
   if (!is_linked(report)) return EditRefusal::kNone;
   switch (misfit_of(report.fit)) {
     case Misfit::kModelError:
@@ -253,7 +254,7 @@ std::vector<EditRequest> work_edits(const Trace& trace, const FlowVerdict& verdi
       {.kind = verdict.pauses.ns > 0 ? EditKind::kPauses : EditKind::kHost}};
   if (verdict.kinds.empty()) return edits;
   const KindShare& kind = verdict.kinds.front();
-  if (kind.kind == KernelKind::kOther) {  // kernels of no known kind have nothing in common
+  if (kind.kind == KernelKind::kOther) {  // kernels of unknown kind have nothing in common
     edits.push_back(
         {.kind = EditKind::kKernels, .pattern = describe_kernel(trace.text(kind.longest))});
   } else {
@@ -265,7 +266,7 @@ std::vector<EditRequest> work_edits(const Trace& trace, const FlowVerdict& verdi
 
 WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,
                      const WhatIfOptions& options) {
-  // Below, threads cost more than they save.
+  // Below this size, threads cost more than they save.
   constexpr size_t kWorthThreads = 100'000;
   const unsigned threads = model.graph.points() < kWorthThreads ? 1 : std::max(options.threads, 1u);
   WhatIf found;
@@ -283,7 +284,8 @@ WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const Fl
   const bool asked = !options.edits.empty();
   std::vector<EditRequest> requests =
       asked ? options.edits : usual_edits(report, model.run.has_ops);
-  // Pauses are as good a thing to change as any; kernels that take no time are but a bound.
+  // Removing stalls is a realistic change and joins the order; kernels that take no time are only a
+  // bound.
   const auto pauses = [](const EditRequest& request) { return request.kind == EditKind::kPauses; };
   if (!asked) {
     std::copy_if(options.alone.begin(), options.alone.end(), std::back_inserter(requests), pauses);

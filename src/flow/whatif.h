@@ -1,7 +1,7 @@
 #pragma once
 
-// What changes would give: replays of the run with edits, one by one and together. Everything that
-// an edit does not touch stays as recorded; work that runs beside other work keeps its duration.
+// Gains of changes: replays of the run with edits, alone and together. Everything that an edit does
+// not touch stays as recorded; overlapping work keeps its duration.
 
 #include <array>
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace assay {
 
-// Least share of device time with a recorded launch call for a replay to be shown.
+// Least share of device time with a launch call for gains to be shown.
 constexpr double kLeastLinked = 0.9;
 
-// The same edit to another factor.
+// The gain of the same edit with another factor.
 struct GainAt {
   EditRequest request;
   bool predicted = false;  // as Edit::predicted
@@ -29,66 +29,66 @@ struct GainAt {
 struct TriedLever {
   Edit edit;
   Gain alone;
-  std::vector<GainAt> points = {};  // by how much they change, the least first; its own among them
-  int64_t in_order_ns = 0;          // of the run, on top of those before it in `order`
-  bool listed = false;              // in `order`
-  bool alone_only = false;          // and cannot be: it is told by itself
+  std::vector<GainAt> points = {};  // smallest change first, with the edit's own factor
+  int64_t in_order_ns = 0;          // time saved on top of those before it in `order`
+  bool listed = false;              // contained in `order`
+  bool alone_only = false;          // excluded from `order`
 };
 
-// What several levers give together.
+// Gain of several edits together.
 struct TogetherGain {
-  std::vector<size_t> levers;  // places in WhatIf::levers, ascending, two or more
+  std::vector<size_t> levers;  // indices into WhatIf::levers, ascending, at least two
   Gain gain;
 };
 
 struct WhatIf {
-  EditRefusal refusal = EditRefusal::kNone;  // of all edits
-  size_t iterations = 0;                     // with device work
-  std::vector<int64_t> step_ns;              // as recorded, of those after the first
+  EditRefusal refusal = EditRefusal::kNone;  // applies to all edits
+  size_t iterations = 0;                     // number with device work
+  std::vector<int64_t> step_ns;              // recorded durations of iterations after the first
   int64_t run_ns = 0;  // from the begin of the window to the end of the last device work
   int64_t window_ns = 0;
-  std::vector<TriedLever> levers;  // as asked
-  std::vector<size_t> order;  // of `levers`: each the one that gives most on top of those before it
+  std::vector<TriedLever> levers;  // as requested, then options.alone
+  std::vector<size_t> order;  // indices into `levers`: each saves most on top of those before it
   Gain joint;                 // all of `order`; its run_ns is the sum of in_order_ns
   ReplayBar before;
   ReplayBar after;
-  ReplayBar path_before;  // the critical path to the last device work, from the begin of the window
+  ReplayBar path_before;  // critical path to the last device work
   ReplayBar path_after;
   std::vector<TogetherGain> together;
   bool reach = false;  // as WhatIfOptions::reach
 };
 
 struct WhatIfOptions {
-  std::vector<EditRequest> edits;  // none: every lever that applies
-  std::vector<EditRequest> alone;  // tried as well, and no part of the order
-  bool joint = true;  // also the order, joint gain and what binds then; else each alone
-  // Also what gains lie between with other usual times: without `joint` of points, sets, and levers
-  // that give least_share.
+  std::vector<EditRequest> edits;  // empty: usual_edits()
+  std::vector<EditRequest> alone;  // also tried, but not part of the order
+  bool joint = true;               // also find order, joint gain and the critical path after it
+  // Also compute ranges of gains over other typical times. If !joint, only for points, sets and
+  // edits that save least_share.
   bool reach = true;
-  double least_share = 0.01;  // of the window; levers below it are not listed, asked ones are
-  size_t together = 0;        // every set of so many levers that give most alone is tried
-  RoofSources roof = {};      // of the edit "roof"
-  bool points = false;        // levers that give least_share are tried to other factors as well
-  unsigned threads = 1;       // that try large runs; the answer is the same
+  double least_share = 0.01;  // of the window; smaller gains are not listed unless requested
+  size_t together = 0;        // try every set of this many edits with the largest gains
+  RoofSources roof = {};      // for kRoof
+  bool points = false;        // try edits that save least_share with other factors, too
+  unsigned threads = 1;       // used for large runs; does not change the result
 };
 
-// Reasons against any replay of this run.
+// Why gains of this run cannot be shown; kNone if they can.
 EditRefusal refusal_of_run(const FlowReport& report);
-// The same for an answer that holds whatever missing launch calls may hide.
+// The same without kUnlinked, for results that hold whatever missing launch calls hide.
 EditRefusal refusal_of_replay(const FlowReport& report);
 
-// The levers that are tried when none is named, in a fixed order.
+// The edits tried by default, in a fixed order.
 std::vector<EditRequest> usual_edits(const FlowReport& report, bool has_ops);
 
-// The host's own work, or its pauses where they lead, and the kernels that take longest: bounds
-// that are told each by itself, since nothing is left of a run without them.
+// Edits of the host's own work (its stalls if they lead) and of the longest kernels: bounds that
+// are reported individually, since together they would leave nothing of a run.
 std::vector<EditRequest> work_edits(const Trace& trace, const FlowVerdict& verdict);
 
-// report: of the same run.
+// iterations and report must be of the same run. Tries edits in parallel for large graphs.
 WhatIf explore_edits(const FlowModel& model, const Windows& iterations, const FlowReport& report,
                      const WhatIfOptions& options);
 
-// Durations of iterations as recorded.
+// Recorded durations of iterations.
 StepTimes recorded_steps(const FlowModel& model, const Windows& iterations);
 
 }  // namespace assay

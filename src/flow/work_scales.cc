@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kNanosPerSecond = 1e9;
 
-// Calls of operators, those that launch and those that were recorded and run again in each replay.
+// Operator calls that launch, and captured ones, once per graph replay.
 class Calls {
  public:
   Calls(const FlowRun& run, const RoofSources& sources)
@@ -31,14 +31,14 @@ class Calls {
     for (const FlowWork& work : run.works) add_replayed(work.activity);
   }
 
-  // Into of(); kNoCallWork: none is known.
+  // Index for op() and work(); kNoCallWork if unknown.
   uint32_t call_of(ActivityId activity) const {
     const ReplayedActivity* one = replayed_[activity.index()];
     if (one == nullptr) return found_.call[activity.index()];
     const auto place = again_.find({one->launch, replays_->nodes[one->node].call});
     return place == again_.end() ? kNoCallWork : place->second;
   }
-  // Of work with bounds alone; nullptr = none.
+  // Bounds of an activity's work, if only bounds are known; else null.
   const CallBounds* bounds_of(ActivityId activity) const {
     const uint32_t at = found_.bound.empty() ? kNoCallWork : found_.bound[activity.index()];
     return at == kNoCallWork ? nullptr : &found_.bounds[at];
@@ -72,11 +72,11 @@ class Calls {
   const ReplayReport* replays_;
   RoofCalls found_;
   std::vector<const ReplayedActivity*> replayed_;            // per activity
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> again_;  // launch and recorded call
-  std::vector<CapturedCall> recorded_;                       // behind those found
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> again_;  // by graph launch and captured call
+  std::vector<CapturedCall> recorded_;                       // indexed after found_.calls
 };
 
-// The share of each call; NaN where it is not known.
+// The share of each call; NaN if unknown.
 std::vector<float> shares_of_calls(const FlowRun& run, const Calls& calls, std::string_view pattern,
                                    const RoofSources& sources, RoofShares& shares) {
   const Trace& trace = *run.trace;
@@ -140,11 +140,11 @@ void add_roof(const FlowRun& run, Interval window, const RoofSources& sources, K
 
 namespace {
 
-// Fewer calls do not show what the shortest kernels take.
+// Fewer calls do not show how long the shortest kernels take.
 constexpr size_t kFewestShort = 4;
 constexpr double kShortBytes = 1e5;
 
-// The lower quartile of the run's short elementwise calls, in seconds (0 = too few).
+// Lower quartile of the durations of short elementwise calls, in seconds; 0 = too few.
 double shortest_s(const Calls& calls, const std::vector<double>& spent_s) {
   std::vector<double> spent;
   for (uint32_t i = 0; i < calls.size(); ++i) {
@@ -168,7 +168,7 @@ std::vector<double> spent_by_call(const FlowRun& run, const Calls& calls) {
   return spent_s;
 }
 
-// Bytes on the bus of each collective of the trace; 0 = unknown, or more than one machine.
+// Bus bytes of each collective, per activity; 0 = unknown, or several machines.
 std::vector<double> bus_bytes_by_activity(const FlowRun& run) {
   const Trace& trace = *run.trace;
   const CollectiveTable& table = trace.collectives;
@@ -186,13 +186,14 @@ std::vector<double> bus_bytes_by_activity(const FlowRun& run) {
   return bytes;
 }
 
-// The factor of one activity, with the family that it shares its error with.
+// The factor of one activity, with the family whose error it shares.
 struct ScaledWork {
   ScaleFamily family = ScaleFamily::kUnknown;
   KernelScale scale = {};
 };
 
-// Kernels with known work show the factor of the others of their kind, if they are most of it.
+// Sums over kernels of one kind: kernels with known work determine the factor of the others if they
+// are most of the time.
 struct KindScale {
   double known_ns = 0;
   double scaled_ns = 0;
@@ -266,8 +267,7 @@ class WorkScaler {
     }
   }
 
-  // A collective is its transfer, and a wait for other ranks. Their kernels change as this one's
-  // do.
+  // A collective is a transfer plus a wait for other ranks, whose kernels scale like this one's.
   void scale_collectives() {
     double was_ns = 0;
     double is_ns = 0;
@@ -297,8 +297,8 @@ class WorkScaler {
     }
   }
 
-  // Families of known work share one interval, since their errors are independent; work that is not
-  // known has its own ends.
+  // Families with known work share one interval, since their errors are independent; unknown work
+  // has its own.
   WorkScales sum() {
     std::array<double, kScaleFamilies> times{};
     std::array<FamilyScale, kScaleFamilies> families{};
@@ -353,7 +353,7 @@ class WorkScaler {
     return std::move(result_);
   }
 
-  // Of kernels and collectives; 0 of copies and fills.
+  // Duration of kernels and collectives; 0 for copies and fills.
   double duration_ns(size_t w) const {
     const FlowWork& work = run_.works[w];
     const bool scales = work.kind == WorkKind::kCompute || work.kind == WorkKind::kCollective;

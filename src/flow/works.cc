@@ -1,5 +1,4 @@
-// Device work: who launched it, when it was handed over, what it follows on its stream and in its
-// graph.
+// Device work: its launch call, submission time, and predecessors on its stream and in its graph.
 
 #include <algorithm>
 #include <limits>
@@ -17,12 +16,12 @@
 namespace assay {
 namespace {
 
-// A copy that the device makes alone starts at most this long after the begin of its blocking call.
+// A copy without staging is submitted at most this long after the begin of its blocking call.
 constexpr int64_t kCopySubmitNs = 10'000;
 // A copy that begins this soon after its predecessor's end waited for it.
 constexpr int64_t kCopyFollowsNs = 5'000;
 
-// Accelerators that file all their rows under one category name copies so: "dma_request" of MTIA.
+// Copies of accelerators that record everything under one category, e.g. "dma_request" of MTIA.
 bool is_dma(std::string_view name) { return name.starts_with("dma") || name.starts_with("DMA"); }
 
 WorkKind work_kind(ActivityKind kind, std::string_view name, bool collective) {
@@ -33,7 +32,7 @@ WorkKind work_kind(ActivityKind kind, std::string_view name, bool collective) {
 }
 
 struct CopyMemory {
-  bool staged = false;  // from pageable host memory, or from host memory of no known kind
+  bool staged = false;  // from host memory that is not known to be pinned
   bool pageable = false;
   bool managed = false;
 };
@@ -46,7 +45,8 @@ CopyMemory copy_memory(std::string_view name) {
 int64_t submit_time(const FlowRun& run, const FlowWork& work) {
   const FlowCall& call = run.calls[work.call];
   if (call.end_ns <= work.start_ns) return call.end_ns;
-  // A staged copy that begins as soon as its stream is free waited for that, not for the host.
+  // A staged copy that begins as soon as its stream is free waited for the stream, not for the
+  // host.
   const bool follows = work.stream_prev != kNoFlowRow &&
                        run.works[work.stream_prev].end_ns > call.start_ns &&
                        work.start_ns - run.works[work.stream_prev].end_ns <= kCopyFollowsNs;
@@ -64,7 +64,7 @@ void add_works(FlowRun& run) {
     if (rows.kind[a] != ActivityKind::kSync) order.push_back({rows.start_ns[a], a});
   }
   sort_runs(order);
-  std::vector<std::optional<CopyMemory>> memory(run.trace->strings.size());  // by name of a copy
+  std::vector<std::optional<CopyMemory>> memory(run.trace->strings.size());  // by name of the copy
   run.works.reserve(order.size());
   for (const Timed& at : order) {
     FlowWork work;
@@ -87,7 +87,7 @@ void add_works(FlowRun& run) {
     work.helper = work.migration || (!call && rows.kind[at.row] == ActivityKind::kOther);
     run.works.push_back(work);
   }
-  // Equal starts: the one that ends first, then the earlier row.
+  // Equal starts: by end, then by row.
   for (size_t first = 0; first < run.works.size();) {
     size_t end = first + 1;
     while (end < run.works.size() && run.works[end].start_ns == run.works[first].start_ns) ++end;
@@ -136,7 +136,7 @@ void list_works_of_calls(FlowRun& run) {
   }
 }
 
-// Per stream the works that have begun and not ended; what has ended leaves in the order of ends.
+// Sweeps each stream's running works; ended ones leave in the order of their ends.
 void find_stream_predecessors(FlowRun& run) {
   struct End {
     int64_t end_ns;
@@ -162,7 +162,7 @@ void find_stream_predecessors(FlowRun& run) {
   }
 }
 
-// Of the nodes of a graph launch that began earlier: the one with the latest end, if it has ended.
+// Per node of a graph launch: the earlier node with the latest end, if that has ended.
 void find_graph_predecessors(FlowRun& run) {
   std::vector<uint32_t> latest(run.calls.size(), kNoFlowRow);
   for (uint32_t w = 0; w < run.works.size(); ++w) {
@@ -174,7 +174,8 @@ void find_graph_predecessors(FlowRun& run) {
   }
 }
 
-// Which devices each thread launches to, and which other threads of its process do.
+// Per thread: the devices it launches to, and other launching threads of its process that share
+// one.
 void find_colleagues(FlowRun& run) {
   constexpr size_t kMostColleagues = 8;
   std::vector<std::unordered_map<uint32_t, uint64_t>> counts(run.threads.size());

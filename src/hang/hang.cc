@@ -13,23 +13,22 @@ namespace assay {
 namespace {
 
 using Members = std::vector<int64_t>;
-using GroupKey = std::pair<std::string, Members>;  // what it is called, and who is in it
+using GroupKey = std::pair<std::string, Members>;  // description and members
 
-// A rank that asks for something else weighs more than a device that stalls, and that more than a
-// rank that lags.
+// Weights of evidence: a different call outweighs a stalled device, which outweighs a late host.
 constexpr int kAsksOtherwise = 100;
 constexpr int kStandsStill = 20;
 constexpr int kLeftNothing = 10;
 constexpr int kIsBehind = 1;
 
-// The operation alone: "all_reduce", "send".
+// The operation's name: "all_reduce", "send".
 std::string_view operation_of(const FlightEntry& entry) {
   std::string_view name = entry.call;
   name.remove_prefix(name.rfind(':') == std::string_view::npos ? 0 : name.rfind(':') + 1);
   return name.substr(0, name.find(' '));
 }
 
-// Collectives of which ranks may give or take different sizes.
+// Operations for which sizes may differ between ranks.
 bool is_uneven(std::string_view operation) {
   static constexpr std::string_view kUneven[] = {
       "all_to_all", "all_to_all_single", "all_to_all_v_single", "alltoall", "alltoall_base",
@@ -57,7 +56,7 @@ std::string types_of(const FlightEntry& entry) {
   return text;
 }
 
-// The same on ranks that run the same program.
+// Identifies a call across ranks that run the same program.
 std::tuple<std::string, std::string, std::string, std::string> asked_for(const FlightEntry& entry) {
   const std::string operation(operation_of(entry));
   std::string types;
@@ -98,7 +97,7 @@ class Finder {
     for (const auto& [rank, dump] : by_rank_) {
       world.insert(rank);
       for (const auto& [name, group] : dump->groups) {
-        // Each dump lists the same members again.
+        // Every dump lists the members of every group.
         if (group.ranks.size() > 1 && !groups.insert({group.desc, group.ranks}).second) continue;
         world.insert(group.ranks.begin(), group.ranks.end());
       }
@@ -121,7 +120,7 @@ class Finder {
     });
   }
 
-  // Calls of a rank in one group, by number, without sends and receives.
+  // Collectives of a rank in one group, by sequence number; no sends and receives.
   using Seen = std::map<int64_t, const FlightEntry*>;
 
   void compare_group(const GroupKey& key) {
@@ -133,11 +132,11 @@ class Finder {
       const auto found = by_rank_.find(rank);
       if (found == by_rank_.end()) continue;
       const FlightDump& dump = *found->second;
-      std::set<std::string_view> names;  // of the group in this dump
+      std::set<std::string_view> names;  // names of the group in this dump
       for (const auto& [name, one] : dump.groups) {
         if (one.ranks == key.second) names.insert(name);
       }
-      std::set<int64_t> numbers;  // by which the status knows the group
+      std::set<int64_t> numbers;  // numbers of the group in the dump's status
       bool pairs = false;
       for (const FlightEntry& entry : dump.entries) {
         pairs |= entry.p2p && entry.desc == key.first;
@@ -150,7 +149,7 @@ class Finder {
         auto& done = group.completed.try_emplace(rank, entry.seq).first->second;
         done = std::max(done, entry.seq);
       }
-      // With sends in the group its counters differ by stage.
+      // With sends or receives in the group, the status counters differ between pipeline stages.
       if (pairs) continue;
       for (const int64_t number : numbers) {
         const auto status = dump.status.find(number);
@@ -198,7 +197,8 @@ class Finder {
       blame(rank, kStandsStill, HangReason::kDevice, place, done, most);
     }
     if (group.stuck_at < 0 || group.started.empty()) return;
-    // Some are in it, and of the others it is the oldest thing that their devices have to do.
+    // Some ranks have started it. A rank is stalled if its device has not, although it is that
+    // device's oldest unfinished call.
     for (const auto& [rank, one] : seen) {
       const auto entry = one.find(group.stuck_at);
       if (entry == one.end() || entry->second->state != FlightState::kScheduled) continue;
@@ -255,7 +255,7 @@ class Finder {
       };
       const auto odd = std::min_element(by_text.begin(), by_text.end(), fewer);
       const auto usual = std::max_element(by_text.begin(), by_text.end(), fewer);
-      if (odd->second.size() * 2 >= entries.size()) return true;  // which is right?
+      if (odd->second.size() * 2 >= entries.size()) return true;  // no majority
       for (const int64_t rank : odd->second) {
         blame(rank, kAsksOtherwise, reason, place, at, at, odd->first, usual->first);
       }
@@ -266,19 +266,22 @@ class Finder {
     odd_by(HangReason::kType, types_of);
   }
 
-  // Ranks run one program, so that most ask for the same at the same place of it. This finds the
-  // other one in groups of two, and calls in another order.
+  // Ranks run one program, so most make the same call at the same position. This finds the
+  // deviating rank, also in groups of two, and calls in a different order.
   void compare_program() {
     constexpr int kAlikeBefore = 5;
     constexpr size_t kLeastRanks = 3;
-    std::map<int64_t, std::map<int64_t, const FlightEntry*>> rows;  // by place, by rank
+    std::map<int64_t, std::map<int64_t, const FlightEntry*>> rows;  // record position -> rank ->
+                                                                    // entry
     for (const auto& [rank, dump] : by_rank_) {
       for (const FlightEntry& entry : dump->entries) {
-        if (!entry.p2p) rows[entry.record][rank] = &entry;  // those differ by stage
+        if (!entry.p2p) rows[entry.record][rank] = &entry;  // sends and receives differ by pipeline
+                                                            // stage
       }
     }
     std::map<int64_t, int> alike;
-    std::map<int64_t, std::pair<const FlightEntry*, const FlightEntry*>> odd;  // mine, the others'
+    std::map<int64_t, std::pair<const FlightEntry*, const FlightEntry*>> odd;  // the rank's entry,
+                                                                               // another rank's
     for (const auto& [place, row] : rows) {
       if (row.size() < kLeastRanks) continue;
       std::map<decltype(asked_for(*row.begin()->second)), std::vector<int64_t>> by_call;
@@ -299,7 +302,7 @@ class Finder {
         }
       }
     }
-    if (odd.size() * 4 > by_rank_.size()) return;  // stages of a pipeline differ
+    if (odd.size() * 4 > by_rank_.size()) return;  // pipeline stages differ
     for (const auto& [rank, pair] : odd) {
       const auto& [mine, usual] = pair;
       HangReason reason = HangReason::kOrder;
@@ -336,8 +339,8 @@ class Finder {
                                          : static_cast<size_t>(found - report_.groups.begin());
   }
 
-  // A send or receive that one of the two requested and the other did not. Both end together, so
-  // the other half may not be finished.
+  // Finds a send without its receive, or vice versa. Both finish together, so the matching call
+  // must be unfinished, too.
   void compare_pairs() {
     for (const auto& [rank, dump] : by_rank_) {
       for (const FlightEntry& entry : dump->entries) {
@@ -360,7 +363,8 @@ class Finder {
           return unfinished(one) && one.desc == entry.desc && one.call.ends_with(wanted);
         });
         if (half != calls.end()) {
-          // Begun on one side, and the oldest thing that the other's device has to do.
+          // Started on one side, although it is the oldest unfinished call of the other side's
+          // device.
           if (entry.state == FlightState::kStarted && half->state == FlightState::kScheduled &&
               first_unfinished(*other->second) == &*half) {
             blame(peer, kStandsStill, HangReason::kDevice, SIZE_MAX, -1, -1, "", wanted);
@@ -373,11 +377,11 @@ class Finder {
     }
   }
 
-  // A rank needs all members of the group of its oldest unfinished call. It waits for those that
-  // are in another call first, or have not requested this one.
+  // The oldest unfinished call of a rank needs all members of its group. The rank waits for members
+  // that have another call first, or have not submitted this one.
   void follow_devices() {
     std::map<int64_t, const FlightEntry*> heads;
-    std::map<int64_t, size_t> places;  // of their groups
+    std::map<int64_t, size_t> places;  // index of the group of the oldest unfinished call, per rank
     for (const auto& [rank, dump] : by_rank_) {
       const FlightEntry* head = heads[rank] = first_unfinished(*dump);
       if (head != nullptr && !head->p2p) places[rank] = group_of(rank, *head);
@@ -417,7 +421,7 @@ class Finder {
 
   void name_culprits() {
     if (!report_.hangs) {
-      // All calls are finished, and a rank left no dump.
+      // All calls are finished, but a rank left no dump.
       for (const auto& [rank, reasons] : reasons_) {
         if (reasons.front().second.reason == HangReason::kNoDump) add_culprit(rank);
       }
@@ -450,7 +454,7 @@ class Finder {
     return most;
   }
 
-  // The strongest of its reasons counts, and among these the one in the smallest group.
+  // Reports the strongest evidence, among equals that of the smallest group.
   void add_culprit(int64_t rank) {
     auto& reasons = reasons_.at(rank);
     std::stable_sort(reasons.begin(), reasons.end(), [&](const auto& a, const auto& b) {
@@ -506,8 +510,8 @@ class Finder {
   bool absence_tells_ = false;
   std::map<int64_t, const FlightDump*> by_rank_;
   std::vector<GroupKey> groups_;
-  std::map<int64_t, std::set<int64_t>> waits_for_;         // for calls that are not requested
-  std::map<int64_t, std::set<int64_t>> device_waits_for_;  // for devices that are elsewhere
+  std::map<int64_t, std::set<int64_t>> waits_for_;         // ranks that have not submitted a call
+  std::map<int64_t, std::set<int64_t>> device_waits_for_;  // ranks whose device is in another call
   std::map<int64_t, int> weight_;
   std::map<int64_t, std::vector<std::pair<int, HangCulprit>>> reasons_;
   bool waiting_is_beside_ = false;

@@ -51,7 +51,7 @@ bool is_archive_name(const std::string& name) {
   return false;
 }
 
-// Puts members into the folder, within the limits.
+// Writes members into the folder and enforces the limits.
 class Unpacker {
  public:
   Unpacker(std::string folder, uint64_t stored) : folder_(std::move(folder)), stored_(stored) {}
@@ -82,7 +82,7 @@ class Unpacker {
     return Ok{};
   }
 
-  // For members that are not unpacked, too.
+  // Also called for members that are not unpacked.
   Status check(const std::string& member) {
     if (++members_ > kMostMembers) {
       return Error{ErrorCode::kUnsupported,
@@ -114,7 +114,7 @@ class Unpacker {
   uint64_t members_ = 0;
 };
 
-// ---- zip -----------------------------------------------------------------------------------------
+// ---- zip ----------------------------------------------------------------------------------------
 
 Result<std::string> bytes_at(const ByteSource& source, uint64_t begin, uint64_t length) {
   if (begin > source.stored_bytes() || length > source.stored_bytes() - begin) {
@@ -171,7 +171,7 @@ struct Member {
   uint64_t mode = 0;
 };
 
-// An extra field holds sizes beyond 4 GiB, those that need it alone.
+// A zip64 extra field holds only those sizes that do not fit 32 bits.
 void take_zip64(std::string_view extra, Member& member) {
   while (extra.size() >= 4) {
     const uint64_t id = little(extra, 0, 2);
@@ -222,7 +222,7 @@ Result<std::vector<Member>> members_of(const ByteSource& source) {
   return members;
 }
 
-// A member as the gzip stream that it would be: one decoder checks its length and checksum too.
+// Presents a member as a gzip stream, so that one decoder also checks its length and checksum.
 // Stored members become stored blocks of deflate.
 class AsGzip {
  public:
@@ -299,14 +299,14 @@ Status unpack_zip(const ByteSource& source, Unpacker& into) {
   return Ok{};
 }
 
-// ---- tar -----------------------------------------------------------------------------------------
+// ---- tar ----------------------------------------------------------------------------------------
 
 std::string_view field_of(std::string_view header, size_t at, size_t length) {
   const std::string_view field = header.substr(at, length);
   return field.substr(0, field.find('\0'));
 }
 
-// Octal digits, or the number itself with the highest bit set.
+// Octal digits, or a binary number if the highest bit is set.
 std::optional<uint64_t> number_of(std::string_view field) {
   uint64_t value = 0;
   if ((static_cast<unsigned char>(field[0]) & 0x80u) != 0) {
@@ -328,7 +328,7 @@ bool is_tar_header(std::string_view block) {
   if (block.size() < kTarBlock || block[0] == '\0') return false;
   uint64_t sum = 0;
   for (size_t i = 0; i < kTarBlock; ++i) {
-    const bool own = i >= 148 && i < 156;  // counted as blanks
+    const bool own = i >= 148 && i < 156;  // the checksum field itself counts as blanks
     sum += own ? ' ' : static_cast<unsigned char>(block[i]);
   }
   const std::optional<uint64_t> told = number_of(block.substr(148, 8));
@@ -389,7 +389,7 @@ class TarReader {
     return skip(padded(bytes) - bytes);
   }
 
-  // Long names of GNU tar, and pax records "27 path=...\n".
+  // Reads long names of GNU tar, and pax records such as "27 path=...\n".
   void take_extended(char type, std::string_view text) {
     if (type == 'L') name_ = text.substr(0, text.find('\0'));
     if (type != 'x') return;
@@ -428,7 +428,7 @@ class TarReader {
   }
 
   ReadFn read_;
-  std::string name_;              // of the next member, from a header of its own
+  std::string name_;              // of the next member, from an extended header
   std::optional<uint64_t> size_;  // likewise
 };
 

@@ -11,8 +11,8 @@
 namespace assay {
 namespace {
 
-// A file that changes twice within one tick of the file system's clock keeps its time. Files
-// younger than this when cached are compared by their bytes.
+// A file that changes twice within one tick of the file system's clock keeps its modification time,
+// so files that were younger than this when cached are compared by checksum.
 constexpr int64_t kRacyNs = 2'000'000'000;
 
 std::string cache_file(const std::string& path, const std::string& folder) {
@@ -37,7 +37,7 @@ bool fresh(const SourceStamp& stamp, const std::string& path) {
   return hash && *hash == stamp.hash;
 }
 
-// The cached trace, if it is valid for the source; else the reason, in `note`.
+// The cached trace if it is valid for the source; else sets `note` to the reason, if a file exists.
 std::optional<Trace> from_cache(const std::string& path, const std::string& cached,
                                 std::string& note) {
   if (!file_exists(cached)) return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<Trace> from_cache(const std::string& path, const std::string& cach
 
 Status store(const Trace& trace, const SourceStamp& stamp, const std::string& cached,
              const std::string& folder) {
-  constexpr uint32_t kPrivate = 0700;  // what others write there would be believed
+  constexpr uint32_t kPrivate = 0700;  // files by other users would be trusted
   ASSAY_TRY(make_folders(folder, kPrivate));
   return write_columnar(trace, stamp, cached);
 }
@@ -104,7 +104,7 @@ Result<Trace> load_cached(const std::string& path, const ReadOptions& options,
     if (!options.keep_op_inputs) stored->op_inputs.release();
     return *std::move(stored);
   }
-  // Stamped before it is read: a change in between makes the cached form stale, not wrong.
+  // Stamp before reading: a change in between then makes the cached file stale, not wrong.
   ASSAY_TRY_ASSIGN(SourceStamp stamp, stamp_source(path));
   ReadOptions everything = options;
   everything.keep_op_inputs = true;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A cache of `.assay` files in a folder of its own. A trace is parsed once and then loaded from
-// there while its source is unchanged.
+// A cache of `.assay` files in one folder: a trace is parsed once and then loaded from the cache
+// until its source changes.
 
 #include <string>
 
@@ -10,14 +10,14 @@
 
 namespace assay {
 
-// Like load_trace, with a cache. A file in `folder` that is stale, damaged or of another build is
-// rewritten. Inputs that cannot be cached (pipes, `.assay` files, truncated traces, SQLite with a
-// journal) are read normally. note: one sentence for anything but a plain hit or a first write;
-// else empty.
+// Like load_trace, through the cache in `folder`. Rewrites a cached file that is stale, damaged or
+// from another build. Inputs that cannot be cached (pipes, `.assay` files, truncated traces, SQLite
+// with a write-ahead log) are read normally. note: a sentence if a cached file was replaced or
+// could not be written; else empty.
 Result<Trace> load_cached(const std::string& path, const ReadOptions& options,
                           const std::string& folder, std::string& note);
 
-// Folder of `--cache` without a value: $XDG_CACHE_HOME/assay, else ~/.cache/assay.
+// Default folder of `--cache`: $XDG_CACHE_HOME/assay, else ~/.cache/assay.
 Result<std::string> default_cache_folder();
 
 struct PrunedCache {
@@ -27,8 +27,7 @@ struct PrunedCache {
   uint64_t removed_bytes = 0;
 };
 // Removes obsolete files from a cache folder: entries of missing or changed traces, entries not
-// opened for `days`, and unfinished files older than a day. Files that are not from a cache stay.
-// now_ns: since 1970.
+// opened for `days`, and unfinished files older than a day. Other files stay. now_ns: since 1970.
 Result<PrunedCache> prune_cache(const std::string& folder, uint64_t days, int64_t now_ns);
 
 }  // namespace assay

@@ -13,7 +13,8 @@
 namespace assay {
 namespace {
 
-// A results file of the same run of rocprofv3 has the same data as its kernel trace.
+// True if a rocprofv3 results file of the same run exists, which has the same data as the kernel
+// trace.
 bool has_results(const std::string& kernel_trace) {
   constexpr const char* kKernelTrace = "kernel_trace.csv";
   std::string name = file_name(kernel_trace);
@@ -24,7 +25,7 @@ bool has_results(const std::string& kernel_trace) {
   return false;
 }
 
-// How a file of this name gets into a set of traces: by the first row that takes it.
+// The role of a file in a folder of traces by its name: that of the first matching format.
 InFolder place_of(const std::string& path) {
   const std::string name = file_name(path);
   for (const FileFormat& format : file_formats()) {
@@ -40,7 +41,8 @@ bool is_rocprof_file(const std::string& path) {
   return place == InFolder::kOncePerRun || place == InFolder::kByResultsName;
 }
 
-// rocprofv3 -d DIR writes DIR/host/pid_kernel_trace.csv, with passes of counters below pass_n.
+// Kernel traces below a folder: rocprofv3 -d DIR writes DIR/host/pid_kernel_trace.csv, with passes
+// of counters in pass_n.
 std::vector<std::string> rocprof_below(const std::string& folder) {
   constexpr int kDepth = 3;
   std::vector<std::string> found = files_below(folder, kDepth);
@@ -52,7 +54,7 @@ Error no_traces(const std::string& argument, std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), argument, -1};
 }
 
-// A timeline that Assay wrote, by the mark that precedes everything of the trace's.
+// True for a timeline that Assay wrote, by the mark that precedes the content of the trace.
 bool is_own_timeline(const std::string& path) {
   if (!has_ending(path, file_formats().front())) return false;
   constexpr size_t kHeadBytes = 8192;
@@ -62,8 +64,8 @@ bool is_own_timeline(const std::string& path) {
   return mark != std::string::npos && mark < head->find("\"traceEvents\"");
 }
 
-// Other content of a folder without a trace, by the first identified file: the folder may be
-// another tool's.
+// Describes the content of a folder without a trace, by the first identified file: the folder may
+// be another tool's.
 std::string what_is_there(const std::string& folder) {
   constexpr size_t kLooked = 64;
   auto listed = files_in(folder);
@@ -79,8 +81,8 @@ std::string what_is_there(const std::string& folder) {
   return {};
 }
 
-// Traces below a folder that has none of its own, by their first bytes: a folder of anything may
-// hold JSON.
+// Traces in the subfolders of a folder without its own, detected by content, because any folder may
+// contain JSON.
 std::vector<std::string> traces_below(const std::string& folder) {
   constexpr int kDepth = 4;
   std::vector<std::string> found = files_below(folder, kDepth);
@@ -94,8 +96,7 @@ std::vector<std::string> traces_below(const std::string& folder) {
   return found;
 }
 
-// Keeps the last run of traces in TensorBoard's layout, plugins/profile/RUN/FILE. Names of runs are
-// times.
+// Keeps the last run of TensorBoard's layout, plugins/profile/RUN/FILE. Names of runs are times.
 void keep_last_run(std::vector<std::string>& found, std::vector<std::string>& notes) {
   const std::string kRuns = joined("plugins", "profile");
   const auto is_run = [&kRuns](const std::string& path) {
@@ -117,7 +118,7 @@ void keep_last_run(std::vector<std::string>& found, std::vector<std::string>& no
   if (!others.empty()) notes.push_back("read the run " + last + "; not read: " + others);
 }
 
-// A cached form next to a raw report may hold the same run.
+// Drops raw reports if there are cached files, which may be from the same runs.
 std::vector<std::string> without_reports_that_are_cached(std::vector<std::string> derived) {
   const auto is_cached = [](const std::string& path) { return extension_of(path) == ".assay"; };
   if (std::any_of(derived.begin(), derived.end(), is_cached)) {
@@ -145,7 +146,7 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files,
                     ": a timeline that Assay wrote; give its name to read it");
   }
   found.erase(own, found.end());
-  // Together with the traces that they were made from, they would count twice.
+  // Used only without traces: a trace and its cached file would count twice.
   if (found.empty()) found = without_reports_that_are_cached(std::move(columnar));
   if (found.empty()) found = rocprof_below(folder);
   if (found.empty() && !has_timelines) {
@@ -167,7 +168,7 @@ Status append_folder(const std::string& folder, std::vector<std::string>& files,
   return Ok{};
 }
 
-// Why the folder in which a pattern begins cannot be looked into; empty where it can.
+// Why the folder at the start of a pattern cannot be listed; empty if it can.
 std::string why_closed(const std::string& pattern) {
   const std::string folder = folder_of(pattern.substr(0, pattern.find_first_of("*?[")));
   if (folder.empty()) return {};

@@ -10,9 +10,9 @@
 namespace assay {
 namespace {
 
-// The order is that of the tables in the documents, and decides between marks of two formats in one
-// file, because a program may print anything before its counters. tools/gen_format_docs.py reads
-// the rows from this text: one field a line, literals only.
+// The order is that of the tables in the documents. It also decides if a file has the marks of two
+// formats, because a program may print anything before its counters. tools/gen_format_docs.py
+// parses this text: one field per line, literals only.
 constexpr FileFormat kFormats[] = {
     // ---- traces ----
     {
@@ -827,7 +827,7 @@ void append(std::string& list, std::string_view separator, std::string_view part
   list += part;
 }
 
-// Endings of all rows of a page, compressed ones with theirs where there is but one.
+// Endings of all trace formats of a page, separated by commas.
 std::string endings_of_page(std::string_view page) {
   std::string list;
   for (const FileFormat& format : kFormats) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // All file formats that Assay reads or identifies, one row each in formats.cc. The rows define the
-// readers, the messages about other files, the words of --help and the tables of
+// readers, the messages about other files, the text of --help and the tables of
 // docs/formats/README.md. A new format needs a row, a folder with its reader, a page in
 // docs/formats/ and a sample in tests/data/formats/.
 
@@ -22,96 +22,95 @@ namespace assay {
 
 struct ReadOptions;
 
-// Use of a file. The readers of one family take any of its formats.
+// Use of a file. The reader of a family reads all of its formats.
 enum class FileFamily : uint8_t {
   kTrace,
   kCounters,
   kSamples,  // power, clocks and cores during a trace
-  kRequests,  // of a serving engine during a trace
+  kRequests,  // requests of a serving engine during a trace
   kBench,
   kModel,
   kSweep,
   kReplay,
   kFloor,
   kKernelDb,
-  kMemory,    // what an allocator held
-  kDump,      // what a rank of a job waited for when it hung
-  kSettings,  // rules and facts that a person writes
-  kResult,    // what Assay itself said
-  kForeign,   // read by nothing here
+  kMemory,    // memory snapshots of an allocator
+  kDump,      // the last collectives of a rank of a job that hung
+  kSettings,  // hand-written rules and specifications
+  kResult,    // output of Assay
+  kForeign,   // without a reader
 };
-// "trace", "table of throughput": what a file of the family is to a reader that wanted one.
+// Name of a family in messages: "trace", "table of throughput".
 std::string_view family_words(FileFamily family);
 
-// How the bytes of a trace have to lie for its reader.
+// Storage that a trace's reader needs.
 enum class Storage : uint8_t {
-  kStream,   // anywhere, also in a pipe
+  kStream,   // any, including a pipe
   kFile,     // a file, compressed or not
   kInPlace,  // an uncompressed file
 };
 
-// Which names make a file one of a folder of traces.
+// Which files of this format belong to a folder of traces.
 enum class InFolder : uint8_t {
   kNo,
   kByEnding,
   kUnlessOthers,   // only if no other file of the folder is a trace
   kOncePerRun,     // by ending, unless a results file of the same run has the same data
-  kByResultsName,  // by ending, also in folders below
+  kByResultsName,  // by ending, also in subfolders
 };
 
-// An open input with its first bytes already read.
+// An open input whose first bytes are already read.
 struct TraceInput {
   const std::string& path;
   ByteSource& source;
   std::string head;  // decoded
-  ReadFn rest;       // what follows the head; empty for an uncompressed file
+  ReadFn rest;       // the bytes after the head; empty for an uncompressed file
 };
 using TraceReader = Result<Trace> (*)(TraceInput&, const ReadOptions&);
 
 struct FileFormat {
-  std::string_view key;   // a word, unique
-  std::string_view name;  // after "this is"
+  std::string_view key;   // unique word
+  std::string_view name;  // continues "this is"
   FileFamily family = FileFamily::kForeign;
-  std::string_view endings;  // of names, apart by blanks; the content decides, not these
-  bool compressed = false;   // also read with a further ending .gz or .zst
+  std::string_view endings;  // of file names, separated by blanks; detection uses only the content
+  bool compressed = false;   // also read if .gz or .zst follows the ending
   FormatMatch (*match)(const FileHead&) = nullptr;
-  bool is_text = false;            // of foreign ones: may lie among traces
-  std::string_view no_trace = {};  // why it is none, where that is more than another family
-  std::string_view give;           // what to do with it
-  std::string_view page = {};      // in docs/formats/, where it has one
-  std::string_view plural = {};  // of traces: name in lists of inputs; equal in rows with one page
-  TraceReader read = nullptr;    // of traces
+  bool is_text = false;            // foreign formats: may be in a folder of traces
+  std::string_view no_trace = {};  // why it is no trace, unless its family says it
+  std::string_view give;           // suggestion for the user
+  std::string_view page = {};      // in docs/formats/, if it has one
+  std::string_view plural = {};  // traces: name in lists of inputs; equal in rows with one page
+  TraceReader read = nullptr;    // traces only
   Storage storage = Storage::kStream;
   InFolder in_folder = InFolder::kNo;
 };
 
 std::span<const FileFormat> file_formats();
 
-// The best matching row: marks of a format before its mere shape, then the order of the rows.
-// nullptr if none matches. At most one row has marks for a file, which the tests check.
+// The best matching row: a match by marks before one by shape, then the first row. nullptr if none
+// matches. At most one row has marks for a file, which the tests check.
 const FileFormat* format_of(const FileHead& head);
-// For the file at `path`, decompressed; nullptr also if it cannot be opened.
+// The same for the decompressed file at `path`; nullptr also if it cannot be opened.
 const FileFormat* format_of_file(const std::string& path);
-// The same for a file found in a folder. It must be readable, and a trace needs one of its format's endings, because a
-// notebook is similar JSON. nullptr for other files.
+// The same for a file found in a folder. Returns nullptr for foreign formats, and for traces
+// without one of the format's endings, because other JSON files such as notebooks look alike.
 const FileFormat* format_among_files(const std::string& path);
 
-// Enough for the keys of a result in front of what its server said of itself, and for the output of
-// a program in front of its counters.
+// Enough to include the keys of a result after its server's description, and the header of counters
+// after the program's output.
 constexpr size_t kFormatHeadBytes = 65536;
 
-// For a file of a format that the reader at hand does not take: what it is and what to do with it.
+// Error for a file of another format than the reader expects: the format and a suggestion.
 Error not_a(FileFamily wanted, const FileFormat& is);
 // Improves a reader's error for a file that should be of family `wanted`: names the actual format
-// if the file is plainly another one; else returns the error unchanged. Sets the error's file to
-// `path`.
+// if it clearly is another one; else keeps the error. Sets the error's file to `path`.
 Error explained(Error error, const std::string& path, FileFamily wanted);
 
 // "PyTorch profiler JSON (.json, .json.gz, .json.zst), Nsight Systems exports (.sqlite), ...".
 std::string trace_inputs_words();
-// "*.json, *.sqlite, ...": the names that are looked for in a folder.
+// "*.json, *.sqlite, ...": the file names that count as traces in a folder.
 std::string folder_names_words();
-// `name` without its ending, if it is one that files of the format have; in any letter case.
+// True if `name` ends with one of the format's endings, in any letter case.
 bool has_ending(std::string_view name, const FileFormat& format);
 
 }  // namespace assay

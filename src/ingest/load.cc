@@ -26,7 +26,7 @@ bool has_sqlite_name(const std::string& path) {
   return extension == ".sqlite" || extension == ".sqlite3" || extension == ".db";
 }
 
-// A file that fits no row.
+// Error for a file that matches no format.
 Error unknown_format(const FileHead& head, const std::string& path) {
   const std::string what_is_read = "; Assay reads " + trace_inputs_words();
   if (!head.binary) {
@@ -38,11 +38,11 @@ Error unknown_format(const FileHead& head, const std::string& path) {
   return Error{ErrorCode::kUnsupported, message + what_is_read, "", -1};
 }
 
-// Readers that go back and forth in a file cannot read what comes by once.
+// Fails if the input is a pipe or compressed and the format's reader cannot read that.
 Status check_storage(const FileFormat& format, const FileHead& head, const TraceInput& input) {
   if (format.storage == Storage::kStream) return Ok{};
   const bool in_place = format.storage == Storage::kInPlace;
-  // Which SQLite it is was not looked into: that takes a file, too.
+  // The kind of SQLite file is unknown: detecting it needs a file, too.
   const std::string name(head.sqlite ? "SQLite" : in_place ? format.endings : format.plural);
   if (in_place && input.source.compression() != Compression::kNone) {
     return Error{ErrorCode::kUnsupported,
@@ -51,7 +51,7 @@ Status check_storage(const FileFormat& format, const FileHead& head, const Trace
                      "unzstd)",
                  "", -1};
   }
-  // A pipe opened again by its name has lost its head, or has no writer.
+  // A pipe reopened by name lacks its head, or has no writer.
   if (input.path == "-" || is_special_file(input.path) || (in_place && !input.source.seekable())) {
     return Error{ErrorCode::kUnsupported,
                  "unsupported: " + name + " through a pipe; save it to a file and give its name",
@@ -84,8 +84,7 @@ Status write_copy(const TraceInput& input, const std::string& copy) {
   return std::fflush(file->get()) == 0 ? Status(Ok{}) : cannot_unpack(copy);
 }
 
-// SQLite goes back and forth in a file: what is compressed is read from a copy that is not, which
-// lies where temporary files do for as long.
+// SQLite needs random access, so a compressed file is read from a temporary decompressed copy.
 Result<Trace> load_unpacked(TraceInput& packed, const ReadOptions& options) {
   ASSAY_TRY_ASSIGN(const Temporary folder, temporary_folder("assay-unpacked-"));
   const std::string copy = joined(folder.path(), "trace.sqlite");
@@ -96,8 +95,8 @@ Result<Trace> load_unpacked(TraceInput& packed, const ReadOptions& options) {
   return load_by_content(input, options);
 }
 
-// A JSON object may be a trace for any first keys: keys of a user's program may precede those of a
-// trace for longer than a head. Only its reader can decide.
+// Any JSON object may be a trace, because a program's own keys may precede those of the trace
+// beyond the head. Only the reader can decide.
 Result<Trace> load_undecided(TraceInput& input, const FileFormat& is, const ReadOptions& options) {
   const FileFormat& chrome = file_formats().front();
   const Error named = not_a(FileFamily::kTrace, is);
@@ -108,7 +107,8 @@ Result<Trace> load_undecided(TraceInput& input, const FileFormat& is, const Read
   return trace;
 }
 
-// A damaged database may return some rows as if they were all.
+// Checks the pages of a database while it is read: a damaged one may return only some of its rows
+// without an error.
 Result<Trace> load_database(const FileFormat& format, TraceInput& input,
                             const ReadOptions& options) {
   Beside<Status> pages(
@@ -135,8 +135,9 @@ Result<Trace> load_by_content(TraceInput& input, const ReadOptions& options) {
   return format->read(input, options);
 }
 
-// No parallel checksum in three cases. A cached file has that of its source, a small file is faster
-// than the start of a thread, and a stream is summed while it is read.
+// True if the checksum is computed in parallel. Not for cached files, which contain that of their
+// source, small files, which are faster than starting a thread, and streams, which are summed while
+// being read.
 bool sums_beside(const TraceInput& input, const ReadOptions& options) {
   return input.source.seekable() && !input.head.starts_with(kColumnarMagic) &&
          input.source.stored_bytes() >= kWorthAThread && threads_of(options) > 1;
@@ -159,13 +160,13 @@ Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) 
       [&source](const std::atomic<bool>& stop) { return source.stored_checksum(&stop); },
       sums_beside(input, options));
   auto loaded = load_by_content(input, options);
-  input.rest = nullptr;  // ends the thread that decodes ahead
-  // A concurrent write is not damage, but the data may be of two states.
+  input.rest = nullptr;  // stops the decoding thread
+  // A concurrent write causes no parse error, but the data may mix two states.
   ASSAY_TRY(source.check_unchanged());
   if (!loaded) return loaded.take_error();
   Trace& trace = *loaded;
   trace.source = path;
-  if (trace.source_bytes != 0) return loaded;  // a cached file has the checksum of its source
+  if (trace.source_bytes != 0) return loaded;  // a cached file contains the checksum of its source
   ASSAY_TRY_ASSIGN(trace.source_checksum, sum.take());
   trace.source_bytes = source.stored_bytes() != 0 ? source.stored_bytes() : trace.content_bytes;
   if (!trace.distributed.rank) {
@@ -178,7 +179,7 @@ Result<Trace> load_unnamed(const std::string& path, const ReadOptions& options) 
 }  // namespace
 
 bool is_columnar(const std::string& path) {
-  if (!is_regular_file(path)) return false;  // a pipe would be waited for
+  if (!is_regular_file(path)) return false;  // opening a pipe would block
   const auto source = ByteSource::open(path);
   return source && source->seekable() &&
          std::string_view(
@@ -199,7 +200,7 @@ Result<Trace> load_trace(const std::string& path, const ReadOptions& options) {
 
 int64_t rank_from_name(const std::string& path) {
   std::string name = lower(file_name(path));
-  // A number may stand right before the endings, as may the word.
+  // The rank may directly precede the file name extensions.
   for (const char* ending : {".zst", ".gz", ".json", ".trace", ".pt", ".sqlite", ".assaytrace"}) {
     if (name.size() > std::strlen(ending) && name.ends_with(ending))
       name.resize(name.size() - std::strlen(ending));

@@ -1,6 +1,7 @@
 #pragma once
 
-// From typed inputs to Traces: files, folders, globs and "-". The format is detected by content.
+// Loads the inputs that the user typed: files, folders, globs and "-". The format is detected by
+// content.
 
 #include <string>
 #include <vector>
@@ -11,28 +12,28 @@
 
 namespace assay {
 
-// Files of the arguments, in order. A folder gives its traces, sorted by name; a pattern with * ? [
-// gives its matches; "-" is standard input. Errors name the argument without traces. A folder
-// without a trace of its own gives those of the folders below it, up to four levels. For
-// TensorBoard's plugins/profile that is the last run by name. An archive is such a folder
-// (ingest/archive.h). Timelines that Assay wrote (docs/formats/perfetto.md) are skipped in a
-// folder, with a line in `notes`, and read if named.
+// Expands arguments to files, in order. A folder expands to its traces, sorted by name; a pattern
+// with * ? [ to its matches; "-" is standard input. A folder without traces expands to those of its
+// subfolders, up to four levels down; in TensorBoard's plugins/profile, only of the last run by
+// name. An archive counts as a folder (ingest/archive.h). Timelines that Assay wrote
+// (docs/formats/perfetto.md) are skipped in a folder, with a line in `notes`, and read if named.
+// Errors name the argument without traces.
 Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments,
                                                std::vector<std::string>* notes = nullptr);
 
-// Traces in the folder of `file` with graph captures by their names ("capture", "captured"). None
-// if there are more than eight, because reading so many must be requested.
+// Traces in the folder of `file` whose names mention a capture ("capture", "captured"), which may
+// record the capture of its graphs; sorted, without `file`. Empty if there are more than eight: the
+// user must ask for so many.
 std::vector<std::string> recordings_beside(const std::string& file);
 
-// Loads one input. Errors carry the file name. Formats that Assay does not read are named, with
-// what to do about them.
+// Loads one input. Errors name the file, and for unsupported formats the format and a suggestion.
 Result<Trace> load_trace(const std::string& path, const ReadOptions& options);
 
-// True if the file is a `.assay` (docs/formats/assay.md), by its first bytes.
+// True if the file's first bytes are those of a `.assay` (docs/formats/assay.md).
 bool is_columnar(const std::string& path);
 
-// Rank in a file name: the number after "rank"; -1 if there is none. Other numbers in names are
-// dates, sizes and batches. Used only if the trace has no rank.
+// The rank in a file name, which is the number after "rank"; -1 if there is none. Other numbers in
+// names are dates, sizes and batches. Used only if the trace has no rank.
 int64_t rank_from_name(const std::string& path);
 
 }  // namespace assay

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kSomeForwardThread = 1;
 
-// Data that torch.autograd.profiler.emit_nvtx() adds to an operator's name: `aten::mm, seq = 12,
-// op_id = 40, sizes = [[8, 128], [128, 64]], input_op_ids = [...]`.
+// The label of an operator from torch.autograd.profiler.emit_nvtx(): `aten::mm, seq = 12, op_id =
+// 40, sizes = [[8, 128], [128, 64]], input_op_ids = [...]`.
 struct OpLabel {
   std::string_view name;
   int64_t sequence = -1;
@@ -56,7 +56,8 @@ RangeRow add_nvtx_range(TraceBuilder& builder, const RangeSpan& span, std::strin
   builder.ops.push_back({span.start_ns, span.dur_ns, name, span.thread, 0});
   const OpId op(builder.ops.size() - 1);
   if (label.sequence >= 0) {
-    // A node carries the number of its forward operator; the thread of that one is not written.
+    // A backward node carries the sequence number of its forward operator, but not that operator's
+    // thread.
     const int64_t forward_thread = is_backward_node(label.name) ? kSomeForwardThread : 0;
     builder.op_sequences.push_back({op, label.sequence, forward_thread});
   }
@@ -68,8 +69,8 @@ RangeRow add_nvtx_range(TraceBuilder& builder, const RangeSpan& span, std::strin
   return {true, 0};
 }
 
-// The innermost ones only: from where an outer range starts, time to its later launches is not the
-// cost of reaching them.
+// Uses only innermost ranges: the time from the start of an outer range to its later launches is
+// not the cost of reaching them.
 void add_stand_in_operators(TraceBuilder& builder, std::vector<uint32_t> rows) {
   if (!builder.ops.empty()) return;
   const AnnotationTable& ranges = builder.annotations;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Conversion of NVTX ranges: operators if a framework labelled them so, else annotations. If there
+// Converts NVTX ranges to operators if a framework labelled them so, else to annotations. If there
 // are no operators, the innermost user ranges replace them.
 
 #include <cstdint>
@@ -22,12 +22,12 @@ struct RangeRow {
   uint32_t annotation = 0;   // else: its row in builder.annotations
 };
 
-// Files one push/pop range. keep_op_inputs: fill builder.op_inputs from the label.
+// Adds one push/pop range. keep_op_inputs: fill builder.op_inputs from the label.
 RangeRow add_nvtx_range(TraceBuilder& builder, const RangeSpan& span, std::string_view text,
                         bool keep_op_inputs);
 
-// In a trace without operators, uses the user's innermost push/pop ranges (rows of
-// builder.annotations) as operators. Call once, after all rows are read and none is open.
+// In a trace without operators, adds the user's innermost push/pop ranges (rows of
+// builder.annotations) as operators. Call once, after all rows are read and closed.
 void add_stand_in_operators(TraceBuilder& builder, std::vector<uint32_t> rows);
 
 }  // namespace assay

@@ -19,9 +19,9 @@
 namespace assay {
 namespace {
 
-// Zeros further on may be in the text of a program.
+// Later zeros may be in the output of a program.
 constexpr size_t kBinaryBytes = 64;
-// More than the header of a sysinfo.csv, which has some forty columns.
+// Larger than the header of a sysinfo.csv, which has some forty columns.
 constexpr size_t kSysinfoBytes = 4096;
 
 bool plain_text(const FileHead& head) { return !head.binary && !head.json && !head.sqlite; }
@@ -37,7 +37,7 @@ std::vector<std::string> header_of(std::string_view text) {
   return cells;
 }
 
-// Tables of a database that can be read in place; none of another.
+// Tables of a database file; empty if it cannot be read in place.
 std::vector<std::string> tables_of(const std::string& path) {
   if (path == "-" || !is_regular_file(path)) return {};
   const auto source = ByteSource::open(path);
@@ -67,7 +67,8 @@ RocprofTable rocprof_table_of(const FileHead& head) {
   return plain_text(head) ? rocprof_table(head.header) : RocprofTable::kNone;
 }
 
-// rocprof-compute describes the machine in the folder of the tables of its runs.
+// True for a sysinfo.csv, in which rocprof-compute describes the machine next to the tables of its
+// runs.
 bool describes_counter_runs(const std::string& path) {
   const auto bytes = read_head(path, kSysinfoBytes);
   if (!bytes) return false;
@@ -76,9 +77,9 @@ bool describes_counter_runs(const std::string& path) {
   return has_columns(head, {"workload_name", "ip_blocks"});
 }
 
-// rocprofv2's tables of kernels have the same columns as rocprof-compute's times, which are one of
-// its counter runs without counters. The name and the other files of the folder distinguish them.
-// Tables of rocprofv3 have an agent_id.
+// True for a table of times in a folder of rocprof-compute runs. Kernel tables of rocprofv2 have
+// the same columns; the name and the other files of the folder distinguish them. Tables of
+// rocprofv3 have an agent_id.
 bool lies_among_counter_runs(const FileHead& head, const std::string& path) {
   const bool may_be = rocprof_table_of(head) == RocprofTable::kKernels &&
                       has_columns(head, {"gpu_id"}) && path != "-";
@@ -91,19 +92,19 @@ bool lies_among_counter_runs(const FileHead& head, const std::string& path) {
   return false;
 }
 
-// The words that the counter readers have for the table; empty for what is none of theirs.
+// True if the counter readers identify the table as this kind.
 FormatMatch counters_called(const FileHead& head, CounterTableKind kind) {
   return marks_if(plain_text(head) && counter_format(head.bytes) == counter_table_words(kind));
 }
 
-// Files of Assay that say in a key what they are.
+// Matches Assay's files, which name their kind under the key "kind".
 FormatMatch of_kind(const FileHead& head, std::string_view kind) {
   const std::string quoted = '"' + std::string(kind) + '"';
   return marks_if(has_keys(head, {"kind"}) && head.bytes.find(quoted) != std::string_view::npos);
 }
 
-// The first line of a text that is neither blank nor a comment, without its indentation. A section
-// in brackets opens an array for whoever looks at one byte.
+// The first line that is neither blank nor a comment, without indentation. (A section in brackets
+// looks like a JSON array by its first byte.)
 std::string_view first_rule(const FileHead& head) {
   if (head.binary) return {};
   std::string_view text = head.bytes;
@@ -142,8 +143,8 @@ bool has_table(const FileHead& head, std::string_view name) {
 
 // ---- traces ----
 
-// For JSON without the marks of other formats, only the reader can decide: "traceEvents" may come
-// after more than a head. An empty file is more often named like a trace than like anything else.
+// For JSON without the marks of other formats, only the reader can decide: "traceEvents" may follow
+// after the head. An empty file counts as a trace, because that is the most frequent case.
 FormatMatch match_chrome(const FileHead& head) {
   if (first_text_byte(head.bytes) == std::string_view::npos) return FormatMatch::kShape;
   if (!head.json) return FormatMatch::kNo;
@@ -217,9 +218,9 @@ FormatMatch match_counter_table(const FileHead& head) {
   return counters_called(head, CounterTableKind::kWide);
 }
 
-// rocprof v1 has the ends of a kernel as BeginNs and EndNs, together with DispatchNs and
-// CompleteNs. rocprof-compute renames the former and keeps the latter (run_prof in its utils.py),
-// so no other table has both.
+// rocprof v1 names the ends of a kernel BeginNs and EndNs, next to DispatchNs and CompleteNs.
+// rocprof-compute renames the former and keeps the latter (run_prof in its utils.py), so no other
+// table has both.
 FormatMatch match_rocprof_compute_times(const FileHead& head) {
   if (rocprof_table_of(head) != RocprofTable::kKernels || !counter_format(head.bytes).empty()) {
     return FormatMatch::kNo;

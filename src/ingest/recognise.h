@@ -1,7 +1,7 @@
 #pragma once
 
-// Detection of a file's format from its beginning: pure functions of bytes, one per format, which
-// the rows of formats.cc name.
+// Detects a file's format from its beginning: one pure function of bytes per format, used by the
+// rows of formats.cc.
 
 #include <string>
 #include <string_view>
@@ -14,24 +14,24 @@ namespace assay {
 // Strength of a match.
 enum class FormatMatch : uint8_t {
   kNo,
-  kShape,  // possible: only its reader can decide
-  kMarks,  // has what only this format has
+  kShape,  // possible; only the reader can decide
+  kMarks,  // has marks that only this format has
 };
 
-// The decoded start of a file, with what several formats ask of it.
+// The decompressed start of a file, with properties that several formats need.
 struct FileHead {
   std::string_view bytes;
-  bool binary = false;  // has a zero among its first bytes
-  bool json = false;    // opens an object or an array
+  bool binary = false;  // has a zero byte among the first 64
+  bool json = false;    // starts with an object or an array
   bool sqlite = false;
   JsonKeys keys;                    // of the first object, for JSON
   std::vector<std::string> header;  // trimmed lower-case cells of the first line, for other texts
   std::vector<std::string> tables;  // of an SQLite file that could be opened
-  // A table of kernels that lies where rocprof-compute leaves those of its runs.
+  // A table of kernels in a folder of tables of rocprof-compute runs.
   bool among_counter_runs = false;
 };
-// path: to look into an SQLite file, and at files next to a table of kernels; empty if it cannot be
-// opened by name.
+// path: to read the tables of an SQLite file, and the files next to a table of kernels; empty if it
+// cannot be opened by name.
 FileHead file_head(std::string_view bytes, const std::string& path);
 // True if it is an SQLite file with this table.
 bool has_table(const FileHead& head, std::string_view name);

@@ -1,5 +1,5 @@
-// Formats without a reader, and the pages that Assay writes, detected by the marks that their own
-// makers document.
+// Detects formats without a reader, and the pages that Assay writes, by marks that their makers
+// document.
 
 #include <algorithm>
 
@@ -14,9 +14,9 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// True for a protobuf message that begins with a message as its field 1, as perfetto.protos.Trace (packet) and
-// tensorflow.profiler.XSpace (planes) do, and goes on with fields of which none has a number above `last`: the tag, a
-// length, and the start of the next field. Fields that are complete in the head must follow each other without a gap.
+// True for a protobuf message that begins with a message as its field 1, as perfetto.protos.Trace
+// (packet) and tensorflow.profiler.XSpace (planes) do, and continues with fields whose numbers are
+// at most `last`. Fields that are complete in the head must follow each other without a gap.
 bool is_message_of(std::string_view bytes, unsigned last) {
   constexpr unsigned kMessage = 2;
   constexpr int kMostVarintBytes = 5;
@@ -52,7 +52,8 @@ bool has_all(const FileHead& head, std::initializer_list<std::string_view> colum
          });
 }
 
-// Protobuf has bytes that no text has; a text may begin with an empty line.
+// True for bytes that no text contains: a text may begin with an empty line, which looks like a
+// protobuf tag.
 bool has_control_bytes(std::string_view bytes) {
   constexpr size_t kLooked = 64;
   return std::any_of(bytes.begin(), bytes.begin() + std::min(kLooked, bytes.size()),
@@ -81,7 +82,7 @@ bool is_page(const FileHead& head) {
 
 bool is_zip(const FileHead& head) { return head.bytes.starts_with("PK"); }
 
-// The opcode PROTO and a version from 2 to 5, which every pickle of Python 3 begins with.
+// True for the opcode PROTO and a version from 2 to 5, with which every pickle of Python 3 begins.
 bool is_pickle(const FileHead& head) {
   return head.bytes.size() > 2 && head.bytes[0] == '\x80' && head.bytes[1] >= 2 &&
          head.bytes[1] <= 5;
@@ -108,7 +109,7 @@ FormatMatch match_ncu_raw_report(const FileHead& head) {
   return marks_if(head.bytes.starts_with(std::string_view("NVR\0", 4)));
 }
 
-// The tables of nsys stats: times under these titles, rows without the ids that link them.
+// Tables of nsys stats: times under these titles, and rows without the ids that link them.
 FormatMatch match_nsys_stats(const FileHead& head) {
   return marks_if(has_all(head, {"start (ns)", "duration (ns)"}) ||
                   has_all(head, {"time (%)", "total time (ns)"}) ||
@@ -132,7 +133,7 @@ FormatMatch match_perfetto(const FileHead& head) {
   return marks_if(is_protobuf(head, 1) && !names_planes(head.bytes));
 }
 
-// The first key of what torch.cuda.memory._snapshot() gives.
+// By the first key in the result of torch.cuda.memory._snapshot().
 FormatMatch match_memory_snapshot(const FileHead& head) {
   return marks_if(is_pickle(head) && begins_as_snapshot(head.bytes));
 }
@@ -146,7 +147,7 @@ FormatMatch match_pickle(const FileHead& head) {
                   !is_flight_head(head.bytes));
 }
 
-// PyTorch's execution trace and Chakra's, which was made of it: a list of nodes under a schema.
+// PyTorch's execution trace and Chakra's, which derives from it: a list of nodes with a schema.
 FormatMatch match_execution_trace(const FileHead& head) {
   return marks_if(head.keys.count("schema") > 0 && head.keys.count("nodes") > 0);
 }
@@ -181,13 +182,13 @@ FormatMatch match_rocprof_stats(const FileHead& head) {
   return marks_if(has_all(head, {"name", "calls", "totaldurationns"}));
 }
 
-// Tables of rocprof v1 under pmc: lines. Kernels with times and nothing counted are a trace.
+// Tables of rocprof v1 with "pmc:" counters. Tables of kernel times without counters are traces.
 FormatMatch match_rocprof_v1_counters(const FileHead& head) {
   return marks_if(has_all(head, {"kernelname", "gpu-id", "queue-id"}) &&
                   match_rocprof_csv(head) == FormatMatch::kNo);
 }
 
-// Output of nvprof: lists and totals after its own lines, or a table saved without them.
+// Output of nvprof: lists and totals after its own lines, or a table without those lines.
 FormatMatch match_nvprof_text(const FileHead& head) {
   if (head.binary || head.json) return FormatMatch::kNo;
   const bool said = holds(head.bytes, "== NVPROF is profiling process") ||
@@ -197,7 +198,7 @@ FormatMatch match_nvprof_text(const FileHead& head) {
   return marks_if(said || totals || list);
 }
 
-// Only columns of power: a log with rows that cannot be aligned.
+// A single column of power: its rows have no times.
 FormatMatch match_power_without_times(const FileHead& head) {
   const bool one = !head.binary && !head.json && head.header.size() == 1;
   return marks_if(one && (head.header[0].starts_with("power.draw") || head.header[0] == "power_w" ||

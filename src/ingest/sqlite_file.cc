@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-// Longest value that is read; SQLite refuses longer ones. No name or text of a trace comes near.
+// Limit of a value's size, enforced by SQLite. No name or text of a trace is near it.
 constexpr int kLongestValueBytes = 64 << 20;
 
 Error damaged(int code, const char* what) {
@@ -40,7 +40,7 @@ std::string identifier(std::string_view name) {
   return text + '"';
 }
 
-// A name as part of a file: URI.
+// A path as a file: URI.
 std::string uri_of(const std::string& path) {
   static constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string uri = "file://";
@@ -61,7 +61,8 @@ uint32_t big_endian(const unsigned char* bytes) {
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
-// The header says how many pages there are (SQLite file format, section 1.3).
+// Compares the file's size with the number of pages in the header (SQLite file format, section
+// 1.3).
 Status check_length(const unsigned char (&header)[100], uint64_t bytes) {
   const uint32_t stored_page = uint32_t{header[16]} << 8 | header[17];
   const uint64_t page = stored_page == 1 ? 65536 : stored_page;
@@ -75,7 +76,7 @@ Status check_length(const unsigned char (&header)[100], uint64_t bytes) {
                "", static_cast<int64_t>(bytes)};
 }
 
-// With a file of either kind in its folder, the database alone is incomplete.
+// Fails if a write-ahead log or journal exists: the database file alone is then incomplete.
 Status check_companions(const std::string& path) {
   for (const char* suffix : {"-wal", "-journal"}) {
     const auto facts = file_facts(path + suffix);
@@ -110,7 +111,7 @@ Result<uint64_t> check_file(const std::string& path) {
   return bytes;
 }
 
-// SQLite's code; the connection is the caller's to close whatever it is.
+// Returns SQLite's code. The caller closes the connection, even after an error.
 int open_to_read(const std::string& path, sqlite3*& connection) {
   const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
   const int code = sqlite3_open_v2(uri_of(path).c_str(), &connection, flags, nullptr);
@@ -137,7 +138,7 @@ bool SqliteRows::next() {
 }
 
 Status SqliteRows::status() const {
-  // SQLite does not report a page that was overwritten with another valid one.
+  // SQLite does not detect a page that was overwritten with another valid one.
   if (last_ == SQLITE_DONE && seen_ < expected_) {
     return Error{ErrorCode::kFormat,
                  "damaged: " + std::to_string(seen_) + " of " + std::to_string(expected_) +
@@ -236,7 +237,7 @@ Result<SqliteFile> SqliteFile::open(const std::string& path) {
   const int opened = open_to_read(path, connection);
   file.connection_.reset(connection);
   if (opened != SQLITE_OK) return damaged(opened & 0xFF, sqlite3_errstr(opened));
-  // A look at every page that is read costs little and finds damage before it is believed.
+  // Checking every page that is read costs little and detects damage early.
   sqlite3_exec(connection, "PRAGMA cell_size_check=ON; PRAGMA mmap_size=0", nullptr, nullptr,
                nullptr);
   ASSAY_TRY(file.read_schema());
@@ -298,7 +299,7 @@ uint64_t SqliteFile::last_row(const std::string& table) const {
 }
 
 int64_t SqliteFile::rows_told(const std::string& table) const {
-  // Keys that the writer chose need not be consecutive.
+  // Keys chosen by the writer need not be consecutive.
   const auto found = columns_.find(table);
   const bool has_key = std::any_of(found->second.begin(), found->second.end(),
                                    [](const Column& column) { return column.is_key; });

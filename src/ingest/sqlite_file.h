@@ -1,9 +1,8 @@
 #pragma once
 
-// Rows of a SQLite file, for readers that know the tables by name. The file belongs to the user: it
-// is opened read-only, and no file is written next to it. Only plain tables are read, because views
-// and virtual tables would run SQL. Every table and column may be missing, and every value may be
-// of any type.
+// Reads tables of a SQLite file by name. The file belongs to the user: it is opened read-only, and
+// no file is written next to it. Reads only plain tables, because views and virtual tables would
+// run SQL. Every table and column may be missing, and every value may be of any type.
 
 #include <atomic>
 #include <cstdint>
@@ -37,14 +36,15 @@ class SqliteRows {
   SqliteRows(SqliteRows&&) noexcept = default;
   SqliteRows& operator=(SqliteRows&&) noexcept = default;
 
-  // Steps to the next row; false at the end, or when the file is damaged (then status() says so).
+  // Steps to the next row; false at the end, and if the file is damaged (then status() is an
+  // error).
   bool next();
   Status status() const;
 
-  CellRead integer(int cell, int64_t& value) const;  // numbers without fraction, also as text
+  CellRead integer(int cell, int64_t& value) const;  // whole numbers, also written as text
   CellRead number(int cell, double& value) const;
   CellRead text(int cell, std::string_view& value) const;  // valid until next()
-  // The integer, or `missing` when there is none.
+  // The integer; `missing` if there is none.
   int64_t integer_or(int cell, int64_t missing) const;
 
  private:
@@ -52,15 +52,15 @@ class SqliteRows {
   struct Finalizer {
     void operator()(sqlite3_stmt* statement) const;
   };
-  std::unique_ptr<sqlite3_stmt, Finalizer> statement_;  // null: a table that is not there
-  int64_t expected_ = 0;  // number of rows by the table's row numbers; 0 = unknown
+  std::unique_ptr<sqlite3_stmt, Finalizer> statement_;  // null: no such table
+  int64_t expected_ = 0;  // number of rows according to the row numbers; 0 = unknown
   int64_t seen_ = 0;
-  int last_ = 0;  // what SQLite answered last
+  int last_ = 0;  // last result code of SQLite
 };
 
-// Checks the pages of the file: none damaged, used twice or unused, and rows in order. Reading
-// alone does not detect these faults. Needs a pass over the file; `stop` ends it, with Ok. Errors:
-// kFormat, with the fault and its position.
+// Checks that no page of the file is damaged, used twice or unused, and that rows are in order.
+// Reading alone does not detect these faults. Reads the whole file; setting `stop` ends it early,
+// with Ok. Errors: kFormat, with the fault and its position.
 Status check_sqlite_pages(const std::string& path, const std::atomic<bool>& stop);
 
 class SqliteFile {
@@ -79,15 +79,15 @@ class SqliteFile {
   uint64_t last_row(const std::string& table) const;
   uint64_t bytes() const { return bytes_; }
 
-  // All rows, in the order of the file; none when there is no such table.
+  // All rows of a table, in file order; none if there is no such table.
   Result<SqliteRows> rows(const std::string& table,
                           std::initializer_list<std::string_view> columns) const;
-  // The text of `wanted` in the row with integer key `key` equal to `value`; false if there is
-  // none. The statement is kept between calls.
+  // Finds texts by integer key; the statement is kept between calls.
   class Lookup {
    public:
     Lookup() = default;
-    // Valid until the next call.
+    // Sets `text` to the text in the row whose key equals `value`, valid until the next call.
+    // kAbsent if there is none.
     CellRead find(int64_t value, std::string_view& text);
     Status status() const { return rows_.status(); }
 
@@ -110,7 +110,7 @@ class SqliteFile {
   Status read_schema();
   Status read_columns(const std::string& table);
   Result<SqliteRows> prepare(const std::string& sql) const;
-  // How many rows there must be by the numbers that SQLite gave them; 0 where it gave none.
+  // Number of rows according to SQLite's row numbers; 0 if the writer chose the keys.
   int64_t rows_told(const std::string& table) const;
 
   std::unique_ptr<sqlite3, Closer> connection_;

@@ -16,7 +16,7 @@ struct Name {
   std::string container;
 };
 
-// One state of a container.
+// An unpacked container, and the state of its file.
 struct Taken {
   uint64_t bytes = 0;
   int64_t mtime_ns = 0;
@@ -31,7 +31,7 @@ class Registry {
     return registry;
   }
 
-  // The folder of a container as it is now, filled by `fill` where it is new.
+  // The unpacked container at `path`; calls `fill` if it is new or has changed.
   template <typename Fill>
   Result<const Taken*> take(const std::string& path, const Fill& fill) {
     const std::lock_guard lock(mutex_);
@@ -48,7 +48,7 @@ class Registry {
     return static_cast<const Taken*>(&taken_.insert_or_assign(key, std::move(taken)).first->second);
   }
 
-  // While `fill` runs.
+  // Call only from `fill`, which runs under the lock.
   void name(const std::string& path, Name name) { names_[path] = std::move(name); }
 
   Name name_of(const std::string& path) {
@@ -65,7 +65,7 @@ class Registry {
  private:
   std::mutex mutex_;
   std::map<std::string, Taken> taken_;
-  std::map<std::string, Name> names_;  // of files, and of folders for all below them
+  std::map<std::string, Name> names_;  // names of files, and of folders for all files in them
 };
 
 Error named(Error error, const std::string& path) {

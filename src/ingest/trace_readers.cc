@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-// A stream again from its beginning, after its head was taken.
+// A stream that first returns the head that was already read.
 ReadFn put_back(std::string head, ReadFn rest) {
   return [head = std::move(head), rest = std::move(rest), given = size_t{0}](
              char* dst, size_t n) mutable -> Result<size_t> {
@@ -47,7 +47,7 @@ Result<Trace> read_nsys_input(TraceInput& input, const ReadOptions& options) {
 Result<Trace> read_nsys_report_input(TraceInput& input, const ReadOptions& options) {
   ASSAY_TRY_ASSIGN(const ExportedReport report, export_report(input.path));
   auto trace = read_nsys_sqlite(report.path, options);
-  if (!trace) (void)remove_file(report.path);  // a damaged export is made again the next time
+  if (!trace) (void)remove_file(report.path);  // the next load exports it again
   return trace;
 }
 
@@ -94,7 +94,7 @@ Result<Trace> read_assaytrace_input(TraceInput& input, const ReadOptions& option
   return read_assaytrace(input.source.range(0, input.source.stored_bytes()), options);
 }
 
-// As the source of the file would be read with these options.
+// Behaves like reading the source of the file with these options.
 Result<Trace> read_columnar_input(TraceInput& input, const ReadOptions& options) {
   ASSAY_TRY_ASSIGN(Trace trace, read_columnar(input.path));
   if (trace.log.entry(ImportCode::kTruncated).count > 0 && !options.allow_truncated) {

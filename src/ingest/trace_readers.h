@@ -1,7 +1,7 @@
 #pragma once
 
-// The readers of traces that the rows of formats.cc name. Each takes an open input of a detected
-// format. FileFormat::storage, where the bytes have to be, is checked before.
+// The trace readers in the rows of formats.cc. Each takes an open input of a detected format. The
+// caller checks FileFormat::storage first.
 
 #include "ingest/formats.h"
 

@@ -33,7 +33,7 @@ void add(double ms, double low_ms, double high_ms, Measured& measured) {
   measured.high_ns = std::max(measured.high_ns, ns_of_ms(high_ms));
 }
 
-// Lines of other files may be anything.
+// Ignores lines of other forms.
 void add_line(std::string_view line, const std::string& trace, Measured& measured) {
   const nlohmann::json run = parsed_json(line);
   if (!run.is_object() || !run.contains("trace") || !run["trace"].is_string()) return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Measured iterations of programs without a recorder: `--untraced`.
+// Reads iteration times measured without a recorder: `--untraced`.
 
 #include <optional>
 #include <string>
@@ -11,15 +11,16 @@
 
 namespace assay {
 
-// "6.11ms" in s, ms or us. Errors: no number above 0, no unit.
+// Parses a duration such as "6.11ms", in s, ms or us. Fails if it is not above 0 or has no unit.
 Result<UntracedTime> parse_untraced_time(std::string_view text);
 
-// The time of a trace in a file: lines of runs.jsonl (docs/formats/torch_runs.md), or a table with the columns trace,
-// untraced_ms and perhaps untraced_low_ms, untraced_high_ms. Several lines are repeats: their median. Errors: the trace
-// is not in the file, or has several lines in runs.jsonl that are not marked as repeats.
+// Reads the time of a trace from a file: lines of runs.jsonl (docs/formats/torch_runs.md), or a
+// table with the columns trace, untraced_ms and optionally untraced_low_ms, untraced_high_ms.
+// Returns the median of repeated lines. Fails if the trace is missing, or if runs.jsonl has several
+// lines of it that are not marked as repeats.
 Result<UntracedTime> read_untraced_time(const std::string& file, const std::string& trace);
 
-// The runs.jsonl in the folder of a trace; empty if there is none.
+// Path of the runs.jsonl in the folder of a trace; empty if there is none.
 std::string runs_beside(const std::string& trace);
 
 }  // namespace assay

@@ -24,11 +24,11 @@ struct Pair {
   double slope = kNan;
 };
 
-// Some collectives of a group that all of its ranks left together.
+// Sampled collectives of one group that all of its ranks left together.
 struct Ends {
   std::vector<uint32_t> ranks;
   std::vector<std::vector<int64_t>> at_ns;  // per collective and rank, by the rank's clock
-  std::vector<double> mean_ns;              // of the ranks, after the first one's, per collective
+  std::vector<double> mean_ns;              // per collective: mean end minus the first rank's end
 };
 
 std::vector<Ends> ends_by_group(const JobGraph& graph) {
@@ -58,7 +58,8 @@ std::vector<Ends> ends_by_group(const JobGraph& graph) {
   return all;
 }
 
-// Median of slopes between collectives half of the recording apart: an outlier changes it little.
+// Median slope between collectives half of the samples apart, which is robust to outliers. NaN with
+// fewer than kLeast samples.
 double slope_of(const Ends& ends, const std::vector<double>& apart) {
   constexpr size_t kLeast = 3;
   const size_t half = apart.size() / 2;
@@ -89,7 +90,7 @@ std::vector<Pair> pairs_of(const std::vector<Ends>& groups) {
   return pairs;
 }
 
-// Pairs by rank and by group, to walk from one to the other.
+// Traverses the bipartite graph of ranks and groups that the pairs form.
 class Walk {
  public:
   Walk(const std::vector<Pair>& pairs, size_t ranks, size_t groups)
@@ -100,8 +101,8 @@ class Walk {
     }
   }
 
-  // Offsets from rank to rank, by the first group that reaches each: near enough that what is left
-  // is small. Fills the components.
+  // Initial offsets by breadth-first search over groups; least squares then corrects small
+  // residuals. Fills the components.
   std::vector<double> first_offsets(FleetClocks& clocks) const {
     const size_t ranks = of_rank_.size();
     std::vector<double> offsets(ranks, 0);
@@ -135,8 +136,8 @@ class Walk {
   std::vector<std::vector<uint32_t>> of_group_;
 };
 
-// Values per rank with the differences of `told` within each group, by least squares. One value per
-// component is free: it is left near 0.
+// Least-squares value per rank such that the differences within each group match `told` (one value
+// per pair). Each component is determined up to a constant, which stays near 0.
 std::vector<double> least_squares(const std::vector<Pair>& pairs, const std::vector<double>& told,
                                   size_t ranks, size_t groups) {
   std::vector<Eigen::Triplet<double>> entries;
@@ -158,7 +159,7 @@ std::vector<double> least_squares(const std::vector<Pair>& pairs, const std::vec
   return {found.data(), found.data() + ranks};
 }
 
-// The middle of each component becomes 0.
+// Subtracts each component's median.
 void centre(const FleetClocks& clocks, std::vector<double>& values) {
   std::vector<std::vector<double>> of(clocks.component_count);
   for (size_t r = 0; r < values.size(); ++r) of[clocks.components[r]].push_back(values[r]);
@@ -184,7 +185,7 @@ void find_drifts(const std::vector<Pair>& pairs, size_t ranks, size_t groups, Fl
   for (const double drift : clocks.drifts) {
     if (!std::isnan(drift)) sizes.push_back(std::abs(drift));
   }
-  constexpr double kFarOff = 7.4;  // times the median of sizes: five standard deviations
+  constexpr double kFarOff = 7.4;  // five standard deviations, as a multiple of the median |drift|
   const double limit = std::max(kFastClock, kFarOff * median(sizes));
   for (uint32_t r = 0; r < ranks; ++r) {
     if (std::abs(clocks.drifts[r]) > limit) clocks.fast.push_back(r);
@@ -230,7 +231,7 @@ FleetClocks align_fleet(const JobGraph& graph) {
   clocks.offsets_ns.assign(ranks, 0);
   clocks.drifts.assign(ranks, kNan);
   if (pairs.empty()) return clocks;
-  // Residuals in groups, which must have the same difference for all pairs.
+  // Residuals of the initial offsets; they are equal within a group if the offsets fit exactly.
   std::vector<double> left;
   for (const Pair& pair : pairs) left.push_back(pair.apart_ns - offsets[pair.rank]);
   const std::vector<double> correction = least_squares(pairs, left, ranks, groups);

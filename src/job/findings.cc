@@ -26,7 +26,7 @@ void find_short_ranks(const FleetJob& job, FleetFindings& found) {
   }
 }
 
-// The larger first. A process group comes after another set of the same ranks.
+// Larger sets first. A process group follows any other set with the same ranks.
 std::vector<StorySet> story_sets(const FleetSets& sets) {
   std::vector<StorySet> made;
   for (const FleetSet& set : sets.sets) made.push_back({set.kind, set.name, set.ranks});
@@ -44,7 +44,6 @@ FindingKind kind_of(const StoryFinding& story) {
   return story.set_kind.empty() ? FindingKind::kRank : FindingKind::kSet;
 }
 
-// The findings of the solver as rows.
 void list_worst(FleetFindings& found) {
   for (const StoryFinding& story : found.solution.findings) {
     FleetFinding row{.kind = kind_of(story),
@@ -71,7 +70,7 @@ void list_worst(FleetFindings& found) {
   }
 }
 
-// Of iterations in which the rank has a collective.
+// Fills cells_ns for iterations in which the rank has a collective.
 void list_cells(const FleetJob& job, const JobGraph& graph, FleetFindings& found) {
   const size_t columns = job.columns.size();
   found.cells_ns.assign(job.ranks.size() * columns, -1);
@@ -90,7 +89,7 @@ void list_cells(const FleetJob& job, const JobGraph& graph, FleetFindings& found
   }
 }
 
-// The shortest part of a collective is the transfer as one clock shows it.
+// Shortest stay of a rank in the collective: the transfer time, measured by a single clock.
 int64_t shortest_part_ns(const JobGraph& graph, const GraphMeeting& meeting) {
   if (meeting.begins.size() != meeting.ends.size()) return meeting.transfer_ns;
   int64_t shortest_ns = INT64_MAX;

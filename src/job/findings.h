@@ -1,6 +1,6 @@
 #pragma once
 
-// The findings of a job's solver as rows, with what tables show per rank.
+// The findings of the job solver as rows, with the values that tables show per rank.
 
 #include <cstdint>
 #include <map>
@@ -30,47 +30,48 @@ struct FleetShortRank {
 
 struct FleetFinding {
   FindingKind kind = FindingKind::kRank;
-  std::string set_kind = {};  // of sets, their pauses and links: node, pod, group, ...
+  std::string set_kind = {};  // node, pod, group, ...; empty for a single rank
   std::string set_name = {};
   std::vector<uint32_t> ranks =
       {};  // ranks of the local compute; for links, the ranks that they connect
   // Excess over typical; for host stalls the longest, in iterations.
   double score = 0;
-  uint32_t peers = 0;      // that it was compared with
-  uint32_t hits = 0;       // for host stalls: iterations
-  int32_t first_hit = 0;   // iterations with the first and the last host stall
+  uint32_t peers = 0;     // ranks that it was compared with
+  uint32_t hits = 0;      // number of iterations with host stalls
+  int32_t first_hit = 0;  // iterations with the first and the last host stall
   int32_t last_hit = 0;
-  int64_t kernel_excess_ns = 0;  // own work beyond typical, of kernels
-  int64_t other_excess_ns = 0;   // likewise of the host
+  int64_t kernel_excess_ns = 0;  // local kernel time beyond typical
+  int64_t other_excess_ns = 0;   // local host time beyond typical
   int64_t link_excess_ns = 0;    // transfers beyond typical
   int64_t saved_ns = 0;          // as StoryFinding
   int64_t saved_alone_ns = 0;
 };
 
-// Collectives of one kind and size of group: ranks, -1 = not known.
+// Kind of collective and size of its group in ranks; -1 = unknown.
 using KindAndSize = std::pair<std::string, int64_t>;
 
 struct FleetFindings {
   JobSolution solution;
   FleetClocks clocks;
   std::vector<FleetFinding> worst;  // the solver's findings, in its order
-  int64_t saved_by_rest_ns = 0;     // on top of them: all other variation of all ranks and links
-  // Own work of each rank beyond typical in each iteration, at least 0: rank by rank. -1 = nothing
-  // recorded.
+  int64_t saved_by_rest_ns = 0;     // further saving without any other variation of ranks or links
+  // [rank][iteration], flattened, one column per FleetJob::columns: local compute time beyond
+  // typical, at least 0; -1 = no collective recorded.
   std::vector<int64_t> cells_ns;
-  size_t iterations = 0;  // that are compared: the first ones of FleetJob::columns
-  int64_t iteration_ns = 0;        // span over these
-  uint32_t usual_iterations = 0;  // that at least half of the ranks have
+  size_t iterations = 0;          // number of compared iterations, the first of FleetJob::columns
+  int64_t iteration_ns = 0;       // span / iterations; 0 without iterations
+  uint32_t usual_iterations = 0;  // number of iterations that at least half of the ranks have
   std::vector<FleetShortRank> short_ranks;
   std::map<KindAndSize, Histogram> transfers;  // of matched collectives
 
   int64_t span_ns() const { return solution.span_ns; }
-  // Own work of a rank beyond typical over all iterations.
+  // Sum of the rank's cells_ns, missing ones as 0.
   int64_t rank_excess_ns(uint32_t rank) const;
 };
 
-// folds: of each rank, in their order, as cut_to_fit leaves them; without points: not recorded.
-// Fills the counts of the job. Errors: more points than are compared at once.
+// folds: one per rank, in the order of job.ranks, after cut_to_fit; no points = not recorded. Fills
+// matched, unmatched, contradicting and ambiguous_groups of job.counts. Fails if the folds have
+// more than kMostPoints points.
 Result<FleetFindings> find_in_fleet(FleetJob& job, const FleetSets& sets,
                                     std::vector<RankFold> folds);
 

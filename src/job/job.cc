@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// A record and what stays of it.
+// A record and the data kept from it.
 struct Candidate {
   FleetRank rank;
   std::optional<int64_t> number;
@@ -19,8 +19,8 @@ struct Candidate {
   RecordCuts cuts;
 };
 
-// The newest of several records of one path; of equally new ones the one with the larger checksum,
-// so that their order does not matter.
+// Keeps the newest record of each path. Ties go to the larger checksum, so that the order of the
+// records does not matter.
 void keep_newest(std::vector<Candidate>& all) {
   std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.rank.path, b.mtime_ns, b.rank.checksum) <
@@ -79,7 +79,7 @@ void find_absent(FleetJob& job) {
   add_until(job.world_size);
 }
 
-// Fills ranks, world_size, numbered, absent and unused, and what records left out.
+// Fills the ranks, world sizes, missing ranks, unused records, and the counts of lost data.
 void choose_ranks(std::vector<Candidate> all, FleetJob& job) {
   keep_newest(all);
   job.world_size = job.told_world_size = usual_world_size(all);
@@ -121,9 +121,10 @@ RecordGroup identity_of(RecordGroup group) {
   return group;
 }
 
-using GroupIds = std::map<RecordGroup, uint32_t>;  // in the order of their keys, numbered as met
+using GroupIds = std::map<RecordGroup, uint32_t>;  // numbered in order of first appearance
 
-// Fills groups, columns and FleetRank::group_ids, which are numbers of `ids` before.
+// Fills groups, columns and FleetRank::group_ids. On entry, group_ids are values of `ids`; on
+// return, indices into job.groups.
 void gather_groups(const GroupIds& ids, FleetJob& job) {
   std::vector<std::vector<uint32_t>> members(ids.size());
   std::set<int32_t> columns;

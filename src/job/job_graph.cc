@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// Parts as the matching wants them: each group's in the order of their starts.
+// Converts a fold's parts for match_meetings: within each group, in order of start.
 RankParts parts_of(const RankFold& fold) {
   RankParts parts;
   for (const FoldGroup& group : fold.groups) parts.groups.push_back(group.group);
@@ -21,7 +21,7 @@ RankParts parts_of(const RankFold& fold) {
   return parts;
 }
 
-// The order of a fold's parts by their starts: parts of one group are matched in it.
+// Sorts a fold's parts by start, because parts of one group are matched in order.
 void sort_parts(RankFold& fold) {
   std::stable_sort(fold.parts.begin(), fold.parts.end(),
                    [&fold](const FoldPart& a, const FoldPart& b) {
@@ -43,7 +43,8 @@ JobGraph::JobGraph(std::vector<RankFold> folds) : folds_(std::move(folds)) {
   order();
 }
 
-// Parts of ambiguous groups are in groups of one rank: which of them belong together is not known.
+// Parts of all ranks for matching. Ambiguous groups get one group per rank, because it is unknown
+// which of their parts belong together.
 std::vector<RankParts> JobGraph::parts_to_match() {
   struct Members {
     int64_t ranks = 0;
@@ -94,7 +95,7 @@ void JobGraph::match() {
   span_ns_ = end_ns - start_ns_;
   if (!aligned_) return;
   std::map<CollectiveGroup, uint32_t> groups;
-  std::vector<bool> joined(points(), false);  // by the begin of a part
+  std::vector<bool> joined(points(), false);  // per point: a matched part begins there
   for (const Meeting& meeting : found.all) {
     GraphMeeting made;
     made.last_ns = INT64_MIN;
@@ -111,7 +112,7 @@ void JobGraph::match() {
       made.elements = std::max(made.elements, part.elements);
       made.begins.push_back(base_[visit.rank] + part.begin);
       made.ranks.push_back(visit.rank);
-      // A rank that left before all had come did not wait, if the kind allows that.
+      // A rank that left before the last arrival did not wait, if the collective allows that.
       if (left_ns < made.last_ns && !meeting.group.all_wait) continue;
       first_ns = std::min(first_ns, left_ns);
       made.ends.push_back(base_[visit.rank] + part.end);
@@ -158,10 +159,10 @@ void JobGraph::add_meeting(const CollectiveGroup& group, int64_t members,
   meetings_.push_back(std::move(made));
 }
 
-// Points in an order in which sources come before (Kahn). The earliest of collectives that wait for
-// each other in a circle is taken apart: its parts keep the length that they had.
+// Topological order of the points (Kahn). If collectives wait for each other in a cycle, the
+// earliest is not joined: its parts keep their recorded lengths.
 void JobGraph::order() {
-  std::vector<uint32_t> first(points() + 1, 0);  // of the points that follow each
+  std::vector<uint32_t> first(points() + 1, 0);  // per point: its first entry in `followers`
   std::vector<uint32_t> waits(points(), 0);
   std::vector<uint32_t> to_come;
   for (const GraphMeeting& meeting : meetings_) {
@@ -197,7 +198,7 @@ void JobGraph::order() {
     if (waits[p] == 0) ready.push_back(p);
   }
   const auto release = [&](uint32_t p) {
-    // The end of a part comes when all have come.
+    // An end is released by the last arrival at its collective.
     if (end_of_[p] != kNoMeet && to_come[end_of_[p]] > 0) return;
     if (waits[p] == 0 && !done[p]) ready.push_back(p);
   };
@@ -249,7 +250,7 @@ std::array<int64_t, kQuestions> JobGraph::replay(const GraphUsual& usual, const 
                                                  std::vector<int64_t>* times) const {
   using Lanes = std::array<int64_t, kQuestions>;
   std::vector<Lanes> at(points());
-  // When all have come to a collective: found at its first end, for the ends of a large group share it.
+  // Last arrival at each collective. Computed at its first end, because all its ends share it.
   std::vector<Lanes> came(meetings_.size());
   std::vector<bool> is_known(meetings_.size(), false);
   Lanes spans{};

@@ -9,7 +9,7 @@ namespace assay {
 RankFold fold_of(const FleetJob& job, const UsedRecord& used) {
   RankFold fold = read_record_fold(used.found.payload);
   cut_to_fit(fold, job.ranks.size());
-  // A copy takes no more memory than its points need: a job has thousands of these.
+  // The copy drops excess capacity; a job has thousands of folds.
   return RankFold(fold);  // NOLINT(performance-no-automatic-move)
 }
 

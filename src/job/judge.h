@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer for a job from its records: every verb takes this way.
+// Analyzes a job from its rank records. All commands use this entry point.
 
 #include <string>
 #include <vector>
@@ -18,10 +18,10 @@ struct JudgedJob {
   FleetFindings found;
 };
 
-// The dependences of a rank, as much of them as is compared.
+// The dependency fold of a rank, cut to the part that is compared (cut_to_fit).
 RankFold fold_of(const FleetJob& job, const UsedRecord& used);
 
-// Records in memory, as they would be read from a file. Errors: none of them can be used.
+// Analyzes records in memory exactly like records read from files. Fails if none can be used.
 Result<JudgedJob> judge_records(const std::vector<RankRecord>& records);
 
 }  // namespace assay

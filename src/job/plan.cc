@@ -23,7 +23,7 @@ std::optional<Shard> shard_in(const LauncherVariables& value, const char* number
   return Shard{static_cast<uint32_t>(*n), static_cast<uint32_t>(*all)};
 }
 
-// Slurm numbers an array from any first number, in any step.
+// Slurm array indices may start at any number and have any step.
 std::optional<Shard> shard_of_array(const LauncherVariables& value) {
   const auto id = number_in(value, "SLURM_ARRAY_TASK_ID");
   const auto count = number_in(value, "SLURM_ARRAY_TASK_COUNT");
@@ -58,7 +58,7 @@ std::vector<PlannedFile> files_of_shard(std::vector<PlannedFile> files, Shard sh
   for (PlannedFile& file : files) {
     const auto [bytes, number] = loads.top();
     loads.pop();
-    // An empty file is a file to open.
+    // An empty file costs an open, so it counts as 1 byte.
     loads.emplace(bytes + std::max<uint64_t>(file.bytes, 1), number);
     if (number == shard.number) own.push_back(std::move(file));
   }

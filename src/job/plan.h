@@ -30,12 +30,12 @@ std::vector<PlannedFile> files_of_shard(std::vector<PlannedFile> files, Shard sh
 // "3/16": shard 3 of 0 to 15. Errors: kInvalidArgument.
 Result<Shard> parse_shard(const std::string& text);
 
-// The part of this process, from the environment of an array job, a step or an indexed job.
-// `value`: of an environment variable, if set. Never 0/1 if the environment has no part: that is an
-// error.
+// Returns the value of an environment variable, if set.
 using LauncherVariables = std::function<std::optional<std::string>(const char* name)>;
-// A number among them; nothing where it is not set or none.
+// The variable as a number; nullopt if it is not set or not a number.
 std::optional<uint64_t> number_in(const LauncherVariables& value, const char* name);
+// The shard of this process, from the variables of an array job, a job step or an indexed job.
+// Fails if there are none; it never falls back to 0/1.
 Result<Shard> shard_of_environment(const LauncherVariables& value);
 
 }  // namespace assay

@@ -57,7 +57,8 @@ void add_section(SectionId id, const std::string& bytes, VarintWriter& to) {
   to.add_text(bytes);
 }
 
-// A list as long as the cap and `most` allow: what was cut, how many are there, and they.
+// Writes as many items as `cap` bytes and `most` items allow: the number cut, the number kept, then
+// the items.
 template <typename Item, typename Write>
 std::string capped_list(const std::vector<Item>& items, size_t cap, size_t most,
                         uint64_t cut_before, const Write& write) {
@@ -155,14 +156,15 @@ std::string causes_bytes(const RecordCauses& causes) {
 
 // ---- arrivals ----
 
-// Numbers of one group follow each other: a byte where they do.
+// Expected next sequence number of a group: one byte encodes it if the recorded number matches.
 int64_t next_number(int64_t last) { return last < 0 ? -1 : last + 1; }
 
 class ArrivalWriter {
  public:
   explicit ArrivalWriter(size_t groups) : groups_(groups, -1) {}
 
-  // An iteration's, by start. Its bytes need nothing of other iterations but the time they end.
+  // Encodes the arrivals of one iteration, sorted by start. A block decodes without the others, so
+  // blocks can be left out.
   std::string block(const std::vector<const RecordArrival*>& arrivals) {
     VarintWriter to;
     std::fill(groups_.begin(), groups_.end(), -1);
@@ -220,7 +222,7 @@ std::vector<ArrivalBlock> arrival_blocks(const RankRecord& record, size_t groups
   return blocks;
 }
 
-// groups: those that were kept.
+// groups: number of groups kept in the record; arrivals of others are cut.
 std::string arrivals_bytes(const RankRecord& record, size_t groups) {
   constexpr size_t kCounts = 30;
   RecordCuts cuts = record.cuts;
@@ -301,7 +303,7 @@ template <typename Item, typename Read>
 void read_list(VarintReader& from, uint64_t& cut, std::vector<Item>& items, const Read& read) {
   cut = from.next();
   const size_t count = from.next_count();
-  constexpr size_t kRoom = 64;  // beforehand, whatever a damaged record says
+  constexpr size_t kRoom = 64;  // most items reserved in advance; a damaged count may be huge
   items.reserve(std::min(count, kRoom));
   for (size_t left = count; left > 0 && from.ok(); --left) items.push_back(read(from));
 }
@@ -373,7 +375,7 @@ void read_causes(VarintReader& from, RecordCauses& causes) {
   const size_t told = from.next_count();
   for (size_t c = 0; c < told; ++c) {
     const int64_t ns = from.next_signed();
-    // A cause from a later version is time without a known reason.
+    // A cause unknown to this version counts as no evidence.
     causes.idle_ns[c < kFlowCauses ? c : static_cast<size_t>(FlowCause::kNoEvidence)] += ns;
   }
 }
@@ -403,7 +405,7 @@ void read_section(uint64_t id, VarintReader& from, RankRecord& record) {
   }
 }
 
-// Only the wanted sections.
+// Reads the wanted sections. Fails if one of them, or the payload's framing, is malformed.
 template <typename Wanted>
 Result<RankRecord> read_sections(const FoundRecord& found, const Wanted& wanted) {
   RankRecord record;
@@ -422,7 +424,7 @@ Result<RankRecord> read_sections(const FoundRecord& found, const Wanted& wanted)
                static_cast<int64_t>(found.offset)};
 }
 
-// One section of a payload with valid sections.
+// Reads one section of a payload that read_sections accepted.
 void read_only(SectionId wanted, std::string_view payload, RankRecord& record) {
   VarintReader sections(payload);
   while (!sections.done()) {
@@ -453,13 +455,13 @@ std::string stamp_bytes(const RecordStamp& stamp) {
   return to.bytes();
 }
 
-// Empty: the bytes begin with a whole record, which is in `found`; `size` is its length. Else what
-// is wrong.
+// Parses the record at the start of `bytes` into `found` and its length into `size`. Returns an
+// empty text, or what is wrong.
 std::string take_record(std::string_view bytes, FoundRecord& found, size_t& size) {
   Head head;
   if (bytes.size() < sizeof(head)) return "cut off in a record's head";
   std::memcpy(&head, bytes.data(), sizeof(head));
-  // Before all else: a later version may lay out the rest in another way.
+  // Check this first: another version may have another layout.
   if (head.major != kRecordMajor) {
     const std::string version = "a record of version " + std::to_string(head.major);
     return head.major > kRecordMajor

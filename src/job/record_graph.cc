@@ -12,15 +12,15 @@ namespace {
 
 constexpr size_t kLongestName = 160;
 constexpr size_t kMostShares = 32;     // of a segment
-constexpr int64_t kShareParts = 4096;  // parts of a segment's work in which a share is stored
+constexpr int64_t kShareParts = 4096;  // shares are stored as multiples of 1/4096 of the work
 constexpr int64_t kFarthestNs = int64_t{1} << 61;
 
-// A point's first byte.
+// Flags in a point's first byte.
 constexpr uint64_t kKindMask = 7;
 constexpr uint64_t kNextIteration = 8;
 constexpr uint64_t kHasWork = 16;
 
-// Texts that are only compared: long ones by their checksum.
+// Shortens a text that is only compared: a long one keeps a prefix and a checksum.
 std::string kept_text(const std::string& text) {
   if (text.size() <= kLongestName) return text;
   return text.substr(0, kLongestName - 17) + "#" +
@@ -58,7 +58,7 @@ class GraphWriter {
   }
 
  private:
-  // The whole iterations among the first `kept` points; all if there is none.
+  // Reduces `kept` points to complete iterations; unchanged if there is none.
   size_t whole_iterations(size_t kept) const {
     size_t whole = kept;
     while (whole > 1 && fold_.points[whole - 1].iteration == fold_.points[whole].iteration) --whole;
@@ -186,8 +186,8 @@ class GraphWriter {
   const RankFold& fold_;
   VarintWriter head_;
   VarintWriter points_;
-  std::vector<size_t> sizes_;            // after each point
-  std::vector<uint64_t> dropped_until_;  // likewise
+  std::vector<size_t> sizes_;            // bytes written after each point
+  std::vector<uint64_t> dropped_until_;  // edges dropped after each point
   int64_t most_slack_ns_ = INT64_MAX;
   uint64_t dropped_ = 0;
   std::map<std::vector<uint32_t>, uint64_t> lists_;
@@ -346,7 +346,7 @@ class GraphReader {
     open_part_ = true;
   }
 
-  // The host work of a path from a host point is of the segment that follows it.
+  // Assigns the host work of a path to the host segment that follows the path's source, if any.
   void name_host_segments() {
     std::vector<uint32_t> hosts;
     for (uint32_t p = 0; p < made_.points.size(); ++p) {

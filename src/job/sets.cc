@@ -38,7 +38,7 @@ Error no_hosts(const std::string& name, size_t line) {
           name, -1};
 }
 
-// Places of ranks by their numbers.
+// Index into FleetJob::ranks by rank number.
 std::map<int64_t, uint32_t> places_of(const FleetJob& job) {
   std::map<int64_t, uint32_t> places;
   for (uint32_t r = 0; r < job.ranks.size(); ++r) places[job.ranks[r].number] = r;
@@ -102,7 +102,7 @@ Status read_table(const FleetJob& job, std::vector<std::vector<std::string>> lin
   return Ok{};
 }
 
-// Devices of most machines; 0 if unknown.
+// The device count that most ranks have; 0 if unknown.
 uint64_t usual_devices(const FleetJob& job) {
   std::map<uint64_t, uint64_t> counts;
   for (const FleetRank& rank : job.ranks) ++counts[rank.device_count];
@@ -115,15 +115,15 @@ uint64_t usual_devices(const FleetJob& job) {
   return devices;
 }
 
-// More ranks than a machine has devices on one host for all, or many ranks each on another: no
-// nodes.
+// Host names are not nodes if a single host has more ranks than devices, or if every rank has a
+// host of its own.
 OddHosts odd_hosts(const FleetJob& job, const Members& nodes, uint64_t ranks_with_host) {
   constexpr uint64_t kMostDevices = 16;
   const uint64_t devices = usual_devices(job);
   if (nodes.size() == 1 && ranks_with_host > (devices > 1 ? devices : kMostDevices)) {
     return OddHosts::kOneForAll;
   }
-  // Of machines with one device each it is so.
+  // One rank per host is normal for machines with one device.
   if (nodes.size() == ranks_with_host && ranks_with_host > 1 && devices != 1) {
     return OddHosts::kOneEach;
   }
@@ -147,7 +147,7 @@ void add_hosts_of_records(const FleetJob& job, FleetSets& sets) {
   add_sets("node", nodes, sets);
 }
 
-// As many ranks in a row as most machines have devices.
+// Makes nodes of as many consecutive ranks as most machines have devices.
 void guess_nodes(const FleetJob& job, FleetSets& sets) {
   const uint64_t devices = usual_devices(job);
   if (devices < 2 || !job.numbered || static_cast<uint64_t>(job.world_size) <= devices) return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Ranks that share something: a node, a rack, a process group.
+// Sets of ranks that share a node, a rack, a process group.
 
 #include <cstdint>
 #include <string>
@@ -12,27 +12,29 @@
 namespace assay {
 
 struct FleetSet {
-  std::string kind;  // node, rack, pod, ... as the file's head names them; group
+  std::string kind;  // node, rack, pod, ... from the header of the hosts file; or group
   std::string name;
-  std::vector<uint32_t> ranks;  // places in FleetJob::ranks, ascending
+  std::vector<uint32_t> ranks;  // indices into FleetJob::ranks, ascending
 };
 
 enum class SetSource : uint8_t { kFile, kRecords, kGuess, kNone };
-// Hosts of the records that cannot be nodes: containers often call themselves so.
+// Reasons why the hosts in the records cannot be nodes, as with the host names of containers: one
+// host for all ranks, or one for each.
 enum class OddHosts : uint8_t { kNone, kOneForAll, kOneEach };
 
 struct FleetSets {
   std::vector<FleetSet> sets;           // by kind as given, then name
-  SetSource source = SetSource::kNone;  // of the nodes
+  SetSource source = SetSource::kNone;  // source of the nodes
   OddHosts odd_hosts = OddHosts::kNone;
-  uint64_t unplaced = 0;  // ranks missing in the file, or in the other source of nodes
+  uint64_t unplaced = 0;  // ranks without a node in the source; 0 for a guess
 };
 
-// hosts: text of a table "rank node [rack pod ...]" with tabs or blanks between, with or without a
-// head, or of a hostfile of lines "HOST slots=N" whose ranks follow each other; empty: hosts as the
-// records tell them, unless they cannot be nodes; else as many ranks in a row as their machines
-// have devices, which is a guess. Process groups of at most half of the job are sets, too, where no
-// other has just their ranks. Errors: a text that is neither.
+// The sets of a job. `hosts` is the text of a hosts file: a table "rank node [rack pod ...]",
+// separated by tabs or blanks, with or without a header; or a hostfile of lines "HOST slots=N" with
+// consecutive ranks. If it is empty, nodes are the hosts in the records, unless odd_hosts; else a
+// guess: as many consecutive ranks as most machines have devices. Process groups of at most half of
+// the job are sets too, unless another set has the same ranks. Fails on a text in neither format;
+// `hosts_name` is its name in errors.
 Result<FleetSets> fleet_sets(const FleetJob& job, const std::string& hosts,
                              const std::string& hosts_name);
 

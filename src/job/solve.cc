@@ -17,17 +17,17 @@
 namespace assay {
 namespace {
 
-constexpr double kLeastShare = 0.005;    // of the run: less is variation
-constexpr double kLeastDevice = 0.008;   // of own device work
-constexpr double kLeastHost = 0.05;      // of own host work
-constexpr double kLeastLink = 1.10;      // times the typical transfer
-constexpr double kSpreads = 4;           // beyond the middle, in typical spreads
+constexpr double kLeastShare = 0.005;    // smallest saving to report, as a share of the span
+constexpr double kLeastDevice = 0.008;   // smallest excess, as a share of typical device work
+constexpr double kLeastHost = 0.05;      // smallest excess, as a share of typical host work
+constexpr double kLeastLink = 1.10;      // smallest slowdown of a link
+constexpr double kSpreads = 4;           // smallest excess, in typical spreads
 constexpr size_t kMostAligned = 10'000;  // pairs of points
 constexpr size_t kMostCandidates = 24;
-constexpr size_t kMostStories = 8;  // of single candidates
-constexpr double kSpread = 1.4826;  // median distance to standard deviation
-constexpr size_t kLeastSpread = 5;  // fewer ranks have no spread
-constexpr double kWide = 2;         // times the spread of steady work
+constexpr size_t kMostStories = 8;  // with a single candidate each
+constexpr double kSpread = 1.4826;  // standard deviation / median absolute deviation, if normal
+constexpr size_t kLeastSpread = 5;  // ranks needed to estimate a spread
+constexpr double kWide = 2;         // work above this multiple of the steady spread weighs less
 constexpr double kLeastSpreadOfPieces = 0.01;
 
 struct Middle {
@@ -35,7 +35,7 @@ struct Middle {
   double spread = 0;
 };
 
-// The lower one of two values is typical; nothing shows their spread.
+// Median and spread. Of two values, the smaller is typical and the spread is unknown (0).
 Middle middle_of_values(const std::vector<double>& values) {
   if (values.empty()) return {};
   if (values.size() == 2) return {std::min(values[0], values[1]), 0};
@@ -68,13 +68,13 @@ class TypicalTimes {
   }
 
   GraphUsual values;
-  std::vector<int64_t> mean_ns;                           // per point the mean of its place
-  std::vector<uint32_t> peers;                            // per point; 0 = compared with nothing
-  std::vector<double> weights;  // per point, at most 1: less where ranks differ by chance
-  std::vector<double> spreads;  // per point, over the typical time of its place; 0 = not known
-  std::vector<bool> device_bulk;                          // ranks that typical device work rests on
-  std::vector<bool> host_bulk;                            // likewise host work
-  std::map<int32_t, std::map<uint32_t, int64_t>> common;  // by iteration: points, typical elsewhere
+  std::vector<int64_t> mean_ns;   // per point: mean over its place
+  std::vector<uint32_t> peers;    // per point; 0 = compared with nothing
+  std::vector<double> weights;    // per point, at most 1: lower for work that varies by chance
+  std::vector<double> spreads;    // per point: spread / typical time of its place, 0 = unknown
+  std::vector<bool> device_bulk;  // ranks that define typical device work
+  std::vector<bool> host_bulk;    // ranks that define typical host work
+  std::map<int32_t, std::map<uint32_t, int64_t>> common;    // iteration -> point -> typical time
   using Class = std::map<uint32_t, std::vector<uint32_t>>;  // collectives by group
   std::vector<Class> classes;
 
@@ -86,17 +86,18 @@ class TypicalTimes {
   }
 
  private:
+  // Position of a point in the program; ranks are compared at equal places.
   struct Place {
-    uint64_t role = 0;  // what the rank does in the iteration
+    uint64_t role = 0;  // hash of the rank's collectives in the iteration
     int32_t iteration = 0;
-    uint32_t part = 0;  // parts of the iteration before
+    uint32_t part = 0;  // number of preceding collectives in the iteration
     FoldKind kind = FoldKind::kHost;
-    uint32_t nth = 0;      // of its kind since the last part
-    uint32_t kernels = 0;  // in it; of the host the points since the last part
-    uint64_t names = 0;    // which
+    uint32_t nth = 0;      // number among points of its kind since the last collective
+    uint32_t kernels = 0;  // number of kernels; for host points, host points since the collective
+    uint64_t names = 0;    // hash of the operation names
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  // All of a kind between two parts, on one rank.
+  // All points of one kind between two collectives on one rank.
   struct Stretch {
     std::vector<uint32_t> points;
     std::set<std::string> names;
@@ -107,7 +108,7 @@ class TypicalTimes {
   struct Others {
     uint32_t count = 0;
     double median = 0;    // of their totals
-    uint32_t middle = 0;  // the rank in the middle, of two the lower
+    uint32_t middle = 0;  // rank with the (lower) median total
   };
   // The stretches of one place, ordered once for all ranks.
   class StretchPeers {
@@ -130,9 +131,9 @@ class TypicalTimes {
     }
 
    private:
-    using Totals = std::vector<std::pair<double, uint32_t>>;  // with ranks, the smaller first
+    using Totals = std::vector<std::pair<double, uint32_t>>;  // (total, rank), ascending
 
-    // Totals of the ranks that do the same as one with these names.
+    // Totals of the ranks that do the same as a rank with these names.
     const Totals& alike(const std::set<std::string>& names) {
       const auto [found, is_new] = alike_.try_emplace(names);
       if (!is_new) return found->second;
@@ -149,7 +150,7 @@ class TypicalTimes {
       return found->second;
     }
 
-    // True for at least half of the other's names.
+    // True if `own` contains at least half of the other's names.
     static bool does_the_same(const std::set<std::string>& own,
                               const std::set<std::string>& other) {
       size_t both = 0;
@@ -218,7 +219,8 @@ class TypicalTimes {
       uint32_t parts = 0;
       std::array<uint32_t, 5> nth{};
     };
-    // A host that waits once more between two parts is compared over all that it does between them.
+    // Number of host points between two collectives. It is part of the place, so a host with an
+    // additional wait is compared over the whole stretch.
     std::vector<uint32_t> host_points(fold.points.size(), 0);
     std::map<int32_t, std::vector<uint32_t>> since_part;
     for (uint32_t p = 0; p < fold.points.size(); ++p) {
@@ -257,7 +259,7 @@ class TypicalTimes {
     return place;
   }
 
-  // The same for the same names, in whatever order.
+  // Hash of the operation names of a point, independent of their order.
   static uint64_t names_of(const RankFold& fold, uint32_t p) {
     uint64_t sum = 0;
     for (uint32_t k = fold.points[p].first_share; k < fold.share_end(p); ++k) {
@@ -319,8 +321,8 @@ class TypicalTimes {
     }
   }
 
-  // Experts get more or fewer tokens each time. A rank's own pace shows in work that takes all
-  // ranks about the same time.
+  // Lowers the weight of work that varies by chance: experts process a different number of tokens
+  // each time. A rank's own speed shows in work that takes all ranks about the same time.
   void weigh(FoldKind kind) {
     std::vector<std::pair<double, double>> known;  // spread, time
     std::map<std::string, std::vector<double>> of_names;
@@ -333,7 +335,7 @@ class TypicalTimes {
       all += known.back().second;
     }
     std::sort(known.begin(), known.end());
-    double steady = 0;  // of the steadiest quarter
+    double steady = 0;  // largest spread in the steadiest quarter of the time
     double below = 0;
     for (const auto& [spread, ns] : known) {
       if (below * 4 <= all) steady = spread;
@@ -344,7 +346,7 @@ class TypicalTimes {
     for (uint32_t p = 0; p < graph_.points(); ++p) {
       if (point(p).kind != kind) continue;
       double spread = spreads[p];
-      // Too few ranks have this place. The same work has a spread elsewhere.
+      // If too few ranks have this place, use the spread of the same operations elsewhere.
       each_share(p, [&](const std::string& name, double) {
         const auto like = middles.find(name);
         if (spreads[p] <= 0 && like != middles.end()) spread = std::max(spread, like->second);
@@ -353,7 +355,8 @@ class TypicalTimes {
     }
   }
 
-  // Pieces that most ranks do not have: all work between two parts is compared as a whole.
+  // Compares points that most ranks lack: the total work between two collectives is compared, and
+  // points with peers of their own keep their typical time.
   void compare_stretch(uint32_t rank, const Stretch& own, const std::map<uint32_t, Stretch>& all,
                        StretchPeers& likes) {
     double left = 0;
@@ -381,9 +384,9 @@ class TypicalTimes {
     }
   }
 
-  // Per own point the work of the other's point that it corresponds to, in the same order, so that
-  // the sum of differences is least; 0 = of none. A host that stops once more has a point that the
-  // others lack. Empty if there are too many.
+  // Per own point: work of the corresponding point of `other`, 0 if there is none. The alignment
+  // keeps the order and minimizes the sum of differences (edit distance), because a host with an
+  // additional stop has a point that others lack. Empty above kMostAligned pairs.
   std::vector<int64_t> align(const std::vector<uint32_t>& own,
                              const std::vector<uint32_t>& other) const {
     const size_t columns = other.size() + 1;
@@ -419,7 +422,8 @@ class TypicalTimes {
     return made;
   }
 
-  // Compares the same place of the other iterations, for work that too few ranks do.
+  // For host work that no other rank does: limits it to 1.5 times the median over the same place in
+  // other iterations.
   void compare_iterations(const Place& place, const std::vector<uint32_t>& points) {
     std::vector<double> others;
     for (const int32_t iteration : iterations()) {
@@ -456,8 +460,8 @@ class TypicalTimes {
     return graph_.folds()[graph_.rank_of(p)].numbered ? point(p).iteration : 0;
   }
 
-  // Stages of a pipeline do unlike things in unlike order. Names that three ranks have are
-  // compared, iteration by iteration.
+  // Pipeline stages run different operations in different orders, so operations that at least three
+  // ranks have are compared by name, iteration by iteration.
   void compare_names(const std::vector<bool>& base) {
     std::map<std::pair<std::string, int32_t>, std::map<uint32_t, double>> totals;
     for (uint32_t p = 0; p < graph_.points(); ++p) {
@@ -496,7 +500,8 @@ class TypicalTimes {
     }
   }
 
-  // Half of the ranks slow, half not, apart from each other: the faster half is typical.
+  // If about half of the ranks are clearly slower than the rest, returns which ranks are the faster
+  // half, which is then typical. Otherwise returns an empty vector.
   std::vector<bool> faster_half(FoldKind kind) const {
     if (ranks_ < 8 || has_stages()) return {};
     std::vector<double> own(ranks_, 0);
@@ -531,7 +536,7 @@ class TypicalTimes {
     return fast;
   }
 
-  // One iteration unlike the others, on all ranks.
+  // Finds work that takes far longer in one iteration than in the others, on most ranks.
   void find_common() {
     std::map<Place, std::vector<std::pair<int32_t, const std::vector<uint32_t>*>>> across;
     for (const auto& [place, points] : places_) {
@@ -554,7 +559,7 @@ class TypicalTimes {
         for (const uint32_t p : *points) common[iteration][p] = rounded(usual);
       }
     }
-    // One stage alone is not all ranks.
+    // Drops iterations with at most half of the ranks affected, as with one pipeline stage.
     std::erase_if(common, [this](const auto& one) {
       std::set<uint32_t> ranks;
       for (const auto& [p, ns] : one.second) ranks.insert(graph_.rank_of(p));
@@ -573,7 +578,7 @@ class TypicalTimes {
       const int size = meeting.elements > 0
                            ? static_cast<int>(std::log2(static_cast<double>(meeting.elements)))
                            : -1;
-      // The present ranks of an incomplete group do not show its layout.
+      // An incomplete group takes the layout of complete groups of its kind.
       const KindOfGroup kind = kind_of(group);
       const auto like = is_whole(group) ? whole.end() : whole.find(kind);
       const bool across = like == whole.end() ? crosses(group.ranks) : like->second;
@@ -584,8 +589,8 @@ class TypicalTimes {
     for (auto& [key, one] : by_key) classes.push_back(std::move(one));
   }
 
-  // Per group the place of its pair in the process group. Pairs at the same place of two process
-  // groups are compared. Others are compared like larger groups.
+  // Per group of two ranks: their positions in the process group. Pairs at the same position of two
+  // or more process groups are compared with each other; {} for all other groups.
   using Pair = std::pair<uint32_t, uint32_t>;
   std::vector<Pair> places_of_pairs() const {
     std::map<std::string, std::set<uint32_t>> ranks;  // by name
@@ -628,13 +633,13 @@ class TypicalTimes {
     return found;
   }
 
-  // tp0 and tp1 do the same.
+  // Removes digits: groups tp0 and tp1 are of the same kind.
   static std::string without_digits(std::string name) {
     std::erase_if(name, [](char c) { return c >= '0' && c <= '9'; });
     return name;
   }
 
-  // True for groups of ranks that do not follow each other: they differ from groups of neighbours.
+  // True if the group's ranks are not consecutive. Such groups are compared separately.
   static bool crosses(const std::vector<uint32_t>& ranks) {
     return ranks.back() - ranks.front() + 1 > ranks.size();
   }
@@ -731,7 +736,8 @@ class Solver {
   }
 
  private:
-  // pace: work that varies by chance counts less.
+  // Excess of each rank's work of one kind. pace: weighted, so work that varies by chance counts
+  // less.
   Table table(FoldKind kind, bool pace = false) const {
     Table made;
     made.pace = pace;
@@ -764,8 +770,8 @@ class Solver {
     return is_host(kind) ? usual_.host_bulk : usual_.device_bulk;
   }
 
-  // The standard error of a mean over iterations that are slow or fast by chance. Two ranks lie far
-  // from what both have in the middle if one is slow: each is held against its own middle.
+  // Standard error of a rank's mean over iterations that vary by chance. With two ranks, each is
+  // compared with its own median: if one is slow, both are far from the common median.
   double spread_of_chance(const Table& table, const std::vector<bool>& bulk) const {
     std::vector<double> cells;
     size_t most = 1;
@@ -851,7 +857,7 @@ class Solver {
     }
   }
 
-  // If a rank's pace is typical, it may still have more work.
+  // Ranks that are slow (kDevice) or have more exchanged work at a typical speed (kWork).
   void find_devices() {
     for (uint32_t r = 0; r < ranks_; ++r) {
       const bool slow = stands_out(pace_, r, kLeastDevice);
@@ -896,7 +902,7 @@ class Solver {
       for (uint32_t k = fold.points[local].first_share; k < fold.share_end(local); ++k) {
         add(fold.shares[k].name, std::min(left, static_cast<double>(fold.shares[k].ns)));
       }
-      // Work without a name is a piece of its own.
+      // Unnamed work counts as an operation of its own.
       if (left > 0) add(UINT32_MAX - local, left);
     }
     double slow = 0;
@@ -909,8 +915,8 @@ class Solver {
     return slow >= 0.8 * all && too_short <= 0.2 * all;
   }
 
-  // Work that takes longer by the same factor is cured by that factor, and its chance variation
-  // stays. Elsewhere the typical time of each place is the cure.
+  // Sets the cured times. Work that is evenly slower is divided by one factor and keeps its chance
+  // variation. Other work takes the typical time of its place.
   void cure_evenly() {
     for (const StoryFinding& one : found_) {
       const bool own_work = one.kind == StoryKind::kDevice || one.kind == StoryKind::kHost;
@@ -943,7 +949,7 @@ class Solver {
     }
   }
 
-  // In which iterations and places the excess lies.
+  // Fills pauses, longest_ns, places and iterations of a finding.
   void find_places(StoryFinding& one) const {
     std::map<int32_t, int64_t> of_iteration;
     std::vector<int64_t> above;
@@ -973,7 +979,7 @@ class Solver {
       std::vector<double> spread;
       size_t all = 0;
       for (const auto& [group, incomplete] : one) {
-        // Waiting for a rank that is missing looks like a slow link.
+        // Skip incomplete collectives: waiting for a missing rank looks like a slow link.
         const std::vector<uint32_t> meetings = complete_of(incomplete);
         if (meetings.empty()) continue;
         std::vector<double> logs = transfer_logs(meetings);
@@ -1000,7 +1006,7 @@ class Solver {
         const double least_ns = kLeastShare / 2 * static_cast<double>(graph_.span_ns());
         const double bound = std::max(std::log(kLeastLink), 4.5 * error);
         if (longer <= bound || static_cast<double>(excess_ns) <= least_ns) continue;
-        // All kinds of one group are one link.
+        // All collective kinds of one group are one link.
         StoryFinding& link = links[link_of(group)];
         link.kind = StoryKind::kLink;
         link.factor = std::max(link.factor, std::exp(longer));
@@ -1023,7 +1029,8 @@ class Solver {
     for (auto& [group, link] : links) found_.push_back(std::move(link));
   }
 
-  // The smallest set with at least half of its similar links slow, and at least two, is one link.
+  // Joins slow links into one for the smallest set in which at least two, and at least half, of the
+  // similar links are slow.
   void join_links(std::map<uint32_t, StoryFinding>& links) const {
     std::map<uint32_t, uint32_t> link_of_group;
     for (const auto& [first, link] : links) {
@@ -1055,7 +1062,7 @@ class Solver {
     }
   }
 
-  // The first one becomes all of them.
+  // Merges the links into the first one.
   static void join(const std::set<uint32_t>& joined, const std::string& kind,
                    const std::string& name, std::map<uint32_t, StoryFinding>& links,
                    std::map<uint32_t, uint32_t>& link_of_group) {
@@ -1077,7 +1084,7 @@ class Solver {
     whole.ranks.erase(std::unique(whole.ranks.begin(), whole.ranks.end()), whole.ranks.end());
   }
 
-  // Pairs of one process group are one link if at least half of them are slow.
+  // Joins the slow pairs of a process group into one link if at least half of its pairs are slow.
   void join_pairs(std::map<uint32_t, StoryFinding>& links,
                   std::map<uint32_t, uint32_t>& link_of_group) const {
     std::map<std::string, std::pair<std::set<uint32_t>, std::set<uint32_t>>> by_name;
@@ -1121,8 +1128,8 @@ class Solver {
     return logs;
   }
 
-  // Replaces ranks by their node, stage or group if three quarters of them stand out alike, or all
-  // only together.
+  // Replaces ranks by their node, stage or group if three quarters of its ranks stand out by about
+  // the same factor, each on its own or only together.
   void find_sets(const Table& table, StoryKind kind) {
     std::map<uint32_t, const StoryFinding*> alone;
     for (const StoryFinding& one : found_) {
@@ -1193,8 +1200,8 @@ class Solver {
     }
   }
 
-  // Work that others take over is shared out, not gone: its typical is the mean of those that it is
-  // exchanged with.
+  // Exchanged work does not disappear: others take it over. The cure gives each rank that exchanges
+  // it the mean work.
   void share_work_out() {
     for (StoryFinding& one : found_) {
       if (one.kind != StoryKind::kWork) continue;
@@ -1220,11 +1227,12 @@ class Solver {
 
   // ---- replays ----------------------------------------------------------------------------------
 
-  // The parts that a question sets to their typical values.
+  // What a replay sets to typical values: the findings in `these`, or, if `all`, everything except
+  // them.
   struct Question {
-    bool all = false;                             // everything, but for
-    bool absent = false;                          // of incomplete collectives the transfers, too
-    std::vector<const StoryFinding*> these = {};  // these; else these alone
+    bool all = false;
+    bool absent = false;  // also the transfers of incomplete collectives
+    std::vector<const StoryFinding*> these = {};
   };
 
   std::vector<int64_t> ask(const std::vector<Question>& questions,
@@ -1317,7 +1325,7 @@ class Solver {
 
   // ---- stories ----------------------------------------------------------------------------------
 
-  // Mean |waiting in the story - waiting recorded| over all parts, in ns.
+  // Mean |waiting in the story - recorded waiting| over all ranks of all collectives, in ns.
   double misfit(const std::vector<int64_t>& begins) const {
     double sum = 0;
     size_t k = 0;
@@ -1378,7 +1386,8 @@ class Solver {
     return std::max<size_t>(seen.size(), 1);
   }
 
-  // The time of collectives that lack members here, beyond the fastest tenth of their class.
+  // Sets absent_ns: the span saved if transfers of incomplete collectives took the 10 % quantile of
+  // their class.
   void price_absent() {
     GraphUsual fast = usual_.values;
     GraphAsk asked{{}, std::vector<uint8_t>(graph_.meetings().size(), 0)};
@@ -1403,7 +1412,7 @@ class Solver {
         std::clamp<int64_t>(solved_.span_ns - graph_.replay(fast, asked)[0], 0, solved_.span_ns);
   }
 
-  // The name that has most of a finding's excess, where one does.
+  // Sets `what` to the operation with at least 60 % of the finding's excess, if there are several.
   void explain(StoryFinding& one) const {
     if (one.kind == StoryKind::kLink || one.kind == StoryKind::kHost || one.kind == StoryKind::kAll)
       return;
@@ -1431,7 +1440,7 @@ class Solver {
   TypicalTimes usual_;
   size_t ranks_;
   Table device_;
-  Table pace_;  // the same, work that varies by chance aside
+  Table pace_;  // device_, weighted: work that varies by chance counts less
   Table host_;
   std::set<uint32_t> exchanges_;
   std::vector<StoryFinding> found_;

@@ -157,7 +157,7 @@ KernelFacts KernelBook::classify(std::string_view name) const {
   const Row* vendor = first(KernelAspect::kVendor, parts);
   const Row* native = first(KernelAspect::kNative, parts);
   const Row* paper_native = first(KernelAspect::kPaperNative, parts);
-  // A user's row about vendors is stronger than a built-in one about what is native.
+  // A user's vendor row overrides a built-in native row.
   const auto stands_against = [vendor](const Row* other) {
     return vendor != nullptr && (other == nullptr || (vendor->by_user && !other->by_user));
   };

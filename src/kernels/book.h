@@ -1,7 +1,7 @@
 #pragma once
 
-// The table of kernel names and its answers: compiled in from data/kernel_kinds.txt, a user's rows
-// in front of those. The one place that decides what a kernel is.
+// Classifies kernels by name, with a table compiled in from data/kernel_kinds.txt and, before it,
+// rows of the user. No other module classifies kernels.
 
 #include <array>
 #include <memory>
@@ -19,18 +19,18 @@ class KernelBook {
  public:
   static const std::shared_ptr<const KernelBook>& built_in();
 
-  // Rows in front of those that are there: the first that fits decides. Errors name the line, and
-  // the file where one is given.
+  // Adds rows before the existing ones; the first matching row decides. Errors name the line, and
+  // the file if given.
   Status add(std::string_view text, const std::string& file = "");
 
   KernelFacts classify(std::string_view name) const;
-  // The collective that a text names: "_allgather_base", "nccl:all_reduce",
+  // The collective named by a text, such as "_allgather_base", "nccl:all_reduce",
   // "ncclDevKernel_AllReduce_Sum_f16_RING_LL(...)". "collective" if the text does not show which.
   std::string collective_of(std::string_view text) const;
-  // True if an operator ends in a vendor's library ("aten::mm"); independent of I_lib.
+  // True if an operator calls a vendor library ("aten::mm"). Independent of I_lib.
   bool is_vendor_op(std::string_view op_name) const;
 
-  // Names by KernelFacts::family. The last one takes what no row took.
+  // Names by KernelFacts::family. Kernels without a matching row are in the last one.
   const std::vector<std::string>& families() const { return families_; }
 
  private:

@@ -1,6 +1,6 @@
 // Canonical kernel names (spec/overhead 3.1), the names by which kernels of a trace and of a replay
-// are matched. A cleaned name is a plain word: cleaning it again finds nothing to cut, and every
-// tag it could get it has.
+// are matched. Cleaning is idempotent: a cleaned name is a plain word that already has all its
+// tags.
 
 #include <algorithm>
 #include <array>
@@ -81,7 +81,7 @@ void append_tags(std::string_view raw, std::string& name) {
   const std::string text = lower(raw);
   const auto in_text = [&](std::string_view part) { return contains(text, part); };
   const auto attention = std::find_if(kAttention.begin(), kAttention.end(), in_text);
-  // Attention kernels are built from GEMM parts and would all be called one.
+  // Check attention first: names of attention kernels contain GEMM parts.
   if (attention != kAttention.end()) {
     append_tag(name, *attention);
   } else if (std::any_of(kGemmMarkers.begin(), kGemmMarkers.end(), in_text)) {

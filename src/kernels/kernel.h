@@ -10,7 +10,7 @@
 namespace assay {
 
 enum class KernelKind : uint8_t {
-  kOther,  // the name contains nothing that is listed
+  kOther,  // no row of the table matches
   kGemm,
   kConv,
   kAttention,  // and its substitutes: linear attention, state-space scans
@@ -32,9 +32,9 @@ enum class KernelKind : uint8_t {
 inline constexpr size_t kKernelKinds = 18;
 std::string_view kernel_kind_name(KernelKind kind);  // "gemm"
 
-// How an answer was found.
+// How a kernel's kind was found.
 enum class FoundBy : uint8_t {
-  kNothing,  // no row fits
+  kNothing,  // no row matches
   kGuess,    // a row marked as a guess: a characteristic word in a name of unknown origin
   kRow,
 };
@@ -52,7 +52,7 @@ struct KernelFacts {
   std::string library = {};     // "cutlass"; empty = unknown, as below
   std::string data_type = {};   // "bf16": of the operands
   std::string collective = {};  // of communication, "all_reduce"; "collective" = unknown kind
-  std::vector<std::string> tags = {};  // fused work in addition to the kind: "bias", "relu",
+  std::vector<std::string> tags = {};  // fused operations and variants: "bias", "relu",
                                        // "split_k"
 };
 

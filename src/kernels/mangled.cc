@@ -16,7 +16,7 @@ enum class Group : char {
 };
 
 constexpr size_t kNoArgument = ~size_t{0};
-constexpr size_t kDeepest = 200;  // brackets in brackets; no compiler's names come near
+constexpr size_t kDeepest = 200;  // maximum nesting, far above that of real names
 
 class MangledReader {
  public:

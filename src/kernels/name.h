@@ -14,7 +14,7 @@ namespace assay {
 struct KernelName {
   struct Argument {
     std::string_view text;
-    bool scope = false;  // a namespace or class, of what follows it
+    bool scope = false;  // true: a namespace or class around the next argument
   };
   std::string_view function;             // its own name: "reduce_kernel"
   std::vector<std::string_view> scopes;  // namespaces and classes around it, outermost first

@@ -18,11 +18,11 @@ namespace assay {
 
 class KernelNames {
  public:
-  // names: of all activities, repeats and none included.
+  // names: of all activities; may contain repeats and kNone.
   KernelNames(const StringPool& strings, std::span<const StringId> names,
               std::shared_ptr<const KernelBook> book);
 
-  // For a name that was not among them, the unknown kernel.
+  // The entry of a name; those of an unknown kernel if it was not in `names`.
   const KernelFacts& of(StringId name) const {
     return facts_[name.index() < place_.size() && name ? place_[name.index()] : 0];
   }
@@ -35,7 +35,7 @@ class KernelNames {
   std::vector<uint32_t> place_;     // by name's id, into facts_
 };
 
-// `given`, or where there is none what the built-in table says of these names.
+// `given`, or if it is null the built-in classification of `names`.
 std::shared_ptr<const KernelNames> given_or_built_in(std::shared_ptr<const KernelNames> given,
                                                      const StringPool& strings,
                                                      std::span<const StringId> names);
@@ -52,7 +52,7 @@ class KernelTally {
   };
   const Part& guessed() const { return guessed_; }
   const Part& untold() const { return untold_; }
-  // One sentence each, for the trust notes.
+  // One sentence each, for caveats.
   std::string guessed_text() const;
   std::string untold_text() const;
 

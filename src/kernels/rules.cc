@@ -100,7 +100,7 @@ Result<TableTerm> parse_term(std::string_view text) {
   return term;
 }
 
-// Blanks around '|' only break lines.
+// Removes blanks around '|', which serve to break lines, and merges others into one.
 std::string without_blanks_at_bars(std::string_view text) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -147,7 +147,7 @@ std::string kinds_text() {
   return text;
 }
 
-// `text` is what stands between the aspect's name and the colon.
+// Parses `text`, the part of a row between the aspect's name and the colon.
 Status parse_value(std::string_view text, bool has_value, TableRow& row) {
   text = trimmed(text);
   if (row.aspect == KernelAspect::kFamily) {

@@ -19,8 +19,8 @@ enum class KernelAspect : uint8_t {
   kType,
   kTag,
   kCollective,
-  kVendor,       // a vendor library's kernel (I_lib = 1) ...
-  kNative,       // ... and where it is none whatever it is built from
+  kVendor,       // a vendor library's kernel (I_lib = 1)
+  kNative,       // not a vendor library's kernel, even if kVendor matches too
   kPaperNative,  // a vendor library's kernel that TaxBreak counts as native
   kVendorOp,
 };
@@ -40,8 +40,8 @@ enum class NamePlace : uint8_t {
 struct TableTerm {
   NamePlace place = NamePlace::kFunction;
   bool denied = false;
-  std::vector<WordPattern> words;    // any of them; of kKind and kLibrary:
-  std::vector<std::string> answers;  // any of these
+  std::vector<WordPattern> words;    // alternatives; empty for kKind and kLibrary
+  std::vector<std::string> answers;  // alternatives for kKind and kLibrary
 };
 
 struct TableRow {
@@ -49,7 +49,7 @@ struct TableRow {
   std::string value;
   bool guess = false;
   uint32_t line = 0;
-  std::vector<std::vector<TableTerm>> patterns;  // any of them, of each all terms
+  std::vector<std::vector<TableTerm>> patterns;  // alternatives; all terms of one must match
   std::vector<std::string> operators;            // for kVendorOp; '*' at the end matches any
                                                  // continuation
 };

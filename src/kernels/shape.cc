@@ -347,13 +347,13 @@ std::string_view lambda_owner(std::string_view list) {
   return {};
 }
 
-// Text without a name of its own: a lambda, an unnamed namespace, a call operator.
+// True for a component without a name of its own: a lambda, unnamed namespace or call operator.
 bool is_unnamed(std::string_view component) {
   return component.empty() || component[0] == '(' || component[0] == '{' || component[0] == '[' ||
          component.starts_with("operator") || component.starts_with("<unnamed>");
 }
 
-// The endings that AMD's tools add.
+// The name without the suffixes that AMD's tools add.
 std::string_view without_ending(std::string_view name) {
   for (const std::string_view ending : {" [clone .kd]", " (.kd)", ".kd"}) {
     if (name.ends_with(ending)) name.remove_suffix(ending.size());

@@ -13,10 +13,10 @@ namespace assay {
 // Chopper's types of operations (breakdown, diff).
 enum class OpType : uint8_t { kOther, kGemm, kAttention, kVector, kComm, kCopy };
 inline constexpr size_t kOpTypes = 6;
-std::string_view op_type_name(OpType type);  // One of: other, gemm, fa, vec, comm, copy.
+std::string_view op_type_name(OpType type);  // One of gemm, fa, vec, comm, copy and other.
 OpType op_type(const KernelFacts& facts);
 
-// Requirements for fusing a kernel (launch, fuse).
+// How a kernel can be fused.
 enum class FusionKind : uint8_t {
   kElementwise,
   kReduction,   // sums, norms, softmax
@@ -38,7 +38,7 @@ bool is_compute(const KernelFacts& facts);
 // does.
 bool is_optimizer_step(const KernelFacts& facts);
 
-// Pass of training that a kernel's name shows.
+// Training pass inferred from a kernel's name.
 enum class NamedPass : uint8_t {
   kNone,
   kBackward,

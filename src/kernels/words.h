@@ -1,9 +1,9 @@
 #pragma once
 
-// Whole words of identifiers. "layer_norm", "LayerNorm" and "layernorm" are equal. An identifier is
-// its letters and digits in lower case, with marks at the starts of words. A word starts after '_'
-// and other signs, at a capital after a small letter, at the last of several capitals
-// ("CUDAKernel"), and at the start and end of digits.
+// Matches whole words of identifiers. "layer_norm", "LayerNorm" and "layernorm" are equal. An
+// identifier is stored as its lower-case letters and digits, with marks at the starts of words. A
+// word starts after '_' and other signs, at a capital after a small letter, at the last of several
+// capitals ("CUDAKernel"), and at the start and end of digits.
 
 #include <array>
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace assay {
 
-// Consecutive identifiers of one place of a name. Only the first kMaxWordText letters count.
+// The identifiers of one part of a name. Only the first kMaxWordText characters are kept.
 inline constexpr size_t kMaxWordText = 16384;
 
 class WordText {
@@ -32,7 +32,7 @@ class WordText {
 
   std::string letters_;      // a zero byte after each identifier
   std::vector<char> marks_;  // per letter: kWord, kIdentifier
-  // Pairs of letters that stand side by side, hashed: most patterns are ruled out by their first.
+  // Bloom filter of adjacent character pairs, which rejects most patterns quickly.
   std::array<uint64_t, 64> pairs_{};
 };
 
@@ -40,7 +40,7 @@ class WordText {
 // in front or at the end, not both, matches the rest of that word.
 class WordPattern {
  public:
-  // Fails on an empty pattern, on signs that no identifier has, and on '*' at both ends.
+  // Fails on an empty pattern, on signs that no identifier has, on '*' at both ends, and on "^*".
   static Result<WordPattern> parse(std::string_view text);
   bool matches(const WordText& text) const;
 
@@ -48,8 +48,8 @@ class WordPattern {
   bool fits(const WordText& text, size_t begin) const;
 
   std::string letters_;
-  size_t first_pair_ = 0;  // WordText::pair_bit of its first and last two letters;
-  size_t last_pair_ = 0;   // of one letter alone, nothing
+  size_t first_pair_ = 0;  // WordText::pair_bit of its first two characters; unused for one
+  size_t last_pair_ = 0;   // the same of its last two
   bool at_begin_ = false;
   bool at_end_ = false;
   bool open_begin_ = false;

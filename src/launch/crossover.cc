@@ -66,7 +66,7 @@ Result<Crossover> find_crossover(const std::vector<SweepPoint>& a,
     result.ratio_by_batch.emplace_back(ratio.batch, std::exp(ratio.value));
   }
 
-  // The last batch where the two were not equal decides which sign stays; walk back while it holds.
+  // The final sign is that of the last batch with unequal latencies. Walk back while it persists.
   size_t last = ratios.size();
   while (last > 0 && ratios[last - 1].value == 0) --last;
   if (last == 0) return result;

@@ -13,7 +13,7 @@ std::vector<int64_t> raw_launch_times(const Trace& trace, const Links& links) {
       if (!is_kernel(trace, activity)) continue;
       raw[activity.index()] =
           trace.activities.start_ns[activity.index()] - trace.api_calls.start_ns[c];
-      break;  // in order of device start: only the first kernel waited for this call alone
+      break;  // ordered by device start; later kernels of the call also waited for the first
     }
   }
   return raw;

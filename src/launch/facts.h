@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// Launch+queue time of a kernel that has none: no call, or not the first kernel of its call.
+// Placeholder for kernels without a launch+queue time: no call, or not the first of its call.
 constexpr int64_t kNoLaunchTime = std::numeric_limits<int64_t>::min();
 // A kernel that starts this long before its launch call, or longer, is not explained by clock
 // jitter and is dropped (spec 2).
@@ -43,7 +43,7 @@ std::vector<OpId> root_ops(const Trace& trace, const Links& links);
 // True if the activity copies from device to host, by its name ("Memcpy DtoH (Device -> Pageable)",
 // "CopyDeviceToHost").
 bool is_device_to_host(const Trace& trace, ActivityId activity);
-// True if the call makes such a copy.
+// True if the call launches such a copy.
 bool copies_to_host(const Trace& trace, const Links& links, ApiCallId call);
 
 bool is_kernel(const Trace& trace, ActivityId activity);

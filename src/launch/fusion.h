@@ -2,7 +2,7 @@
 
 // Which runs of kernels always occur together, and how many launches fusing them would save (SKIP
 // section III-C, equations 6 to 8; spec/launch 3). Speed-ups are ideal: launches only, each of
-// equal cost, nothing else changes. They mean something where the run is CPU-bound
+// equal cost, nothing else changes. They are meaningful only where the run is CPU-bound
 // (launch/sweep.h).
 
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace assay {
 // Boundaries of kernel sequences. Under every rule, streams and iterations are never mixed, and a
 // graph launch on the stream always ends a sequence.
 enum class SegmentRule : uint8_t {
-  kNone,    // nowhere else
+  kNone,    // no further boundaries
   kSync,    // where the launching thread waits for the device: blocking call, device-to-host copy,
             // aten::item, aten::_local_scalar_dense, aten::nonzero
   kRootOp,  // where the outermost operator changes
@@ -53,7 +53,7 @@ struct FusionOptions {
 enum class Remedy : uint8_t {
   kTriton,        // one hand-written kernel for a short elementwise run
   kTorchCompile,  // a torch.compile region
-  kEpilogue,      // the product before it writes its result so
+  kEpilogue,      // the epilogue of the preceding GEMM or convolution
 };
 std::string_view remedy_name(Remedy remedy);
 
@@ -93,7 +93,7 @@ struct NamedCount {
   uint64_t count = 0;
 };
 
-// A run of kernels that one kernel could hold (launch/fusion_runs.h).
+// A run of kernels that one kernel could replace (launch/fusion_runs.h).
 struct RecommendedChain {
   std::vector<std::string> kernels;        // full names, in order
   std::vector<std::string> short_kernels;  // the same, without template and call arguments
@@ -101,7 +101,8 @@ struct RecommendedChain {
   uint64_t count = 0;           // occurrences
   uint64_t launches_saved = 0;  // count x (length - 1)
   int64_t device_ns = 0;        // summed duration of its kernels over these occurrences
-  // The same of one kernel in their place, at least, by the bytes that it must move.
+  // Lower bound on device_ns of one fused kernel: FusedTime::least_ns, or for kEpilogue the
+  // duration of the first kernel. nullopt if a shape or the bandwidth is unknown.
   std::optional<int64_t> device_least_ns = std::nullopt;
   int64_t launch_queue_ns = 0;  // summed t_l of its kernels over these occurrences
   double saving_ns = 0;  // launches_saved x F; NaN without F. An upper bound on host time saved
@@ -134,7 +135,7 @@ struct FusionReport {
   uint32_t min_count = 2;
   uint64_t recommended_total = 0;             // distinct chains, before the cut to max_chains
   std::vector<RecommendedChain> recommended;  // by launches_saved descending
-  // Kernels of every recommended chain, also of those cut, in mining order.
+  // Kernels of every chain before the cut to max_chains, in mining order.
   std::vector<std::vector<ActivityId>> planned_kernels;
   LaunchFloor floor;
   TrustNotes trust;

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-// One elementwise kernel for this many is written in an hour.
+// Longest elementwise chain for which a hand-written Triton kernel is recommended.
 constexpr size_t kShortChain = 8;
 constexpr size_t kNamesShown = 3;
 
@@ -141,7 +141,8 @@ class ChainDescriber {
     }
   }
 
-  // A product takes its time with any epilogue, and no chain is predicted to take longer than now.
+  // Adds the lower bound for the occurrence at `position`. A GEMM or convolution keeps its duration
+  // whatever its epilogue. The bound never exceeds the recorded time.
   void add_least(uint32_t position, RecommendedChain& chain) const {
     const auto first = segments_.kernels.begin() + position;
     const std::vector<ActivityId> run(first, first + chain.length);

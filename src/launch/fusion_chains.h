@@ -1,6 +1,6 @@
 #pragma once
 
-// From planned chains to recommendations: how often, where in the program, what it would save, how.
+// Turns planned chains into recommendations: occurrences, enclosing operators, savings and remedy.
 
 #include <cstddef>
 #include <cstdint>

@@ -8,10 +8,10 @@
 namespace assay {
 namespace {
 
-// T is a decimal of the user's; f/count >= T must hold when it does on paper (0.1 x 30 <= 3).
+// T is a decimal typed by the user. f/count >= T must hold despite rounding (0.1 x 30 <= 3).
 constexpr double kThresholdSlack = 1e-12;
 
-// The segments with a different separator after each, so that no common prefix runs across an end.
+// The segments, each followed by a unique separator, so that no common prefix crosses its end.
 struct SeparatedText {
   std::vector<int32_t> symbols;
   std::vector<uint32_t> position;  // per symbol; unused for separators

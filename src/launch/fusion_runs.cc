@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-// No kernel is shorter.
+// Shortest kernel duration that a prediction may assume.
 constexpr double kShortestNs = 1'000;
 
 // Sorting and prefix sums exchange elements between blocks, and lists of tensors are not a single
@@ -41,8 +41,8 @@ bool has_epilogue(const KernelFacts& facts) {
   return facts.kind == KernelKind::kGemm || facts.kind == KernelKind::kConv;
 }
 
-// A product yields no integers. Batch normalization counts its batches in them right after the
-// convolution.
+// GEMMs and convolutions do not produce int64. An int64 elementwise kernel after a convolution is
+// usually the batch counter of batch normalization.
 bool fits_an_epilogue(const KernelFacts& facts) {
   return facts.kind == KernelKind::kElementwise && facts.data_type != "int64";
 }
@@ -79,7 +79,8 @@ class Shapes {
   std::vector<uint32_t> rows_;
 };
 
-// Loops over the same elements, or over a part that the other repeats.
+// True if the two loops cover equal element counts, or one count divides the other (broadcast). 0 =
+// unknown, which never separates two loops.
 bool one_domain(double a, double b) {
   if (a <= 0 || b <= 0) return true;
   return std::fmod(std::max(a, b), std::min(a, b)) == 0;
@@ -135,8 +136,8 @@ class RunFinder {
   const Shapes shapes_;
 };
 
-// Operators that read a part of their tensors, or only write the first one: their sizes bound
-// nothing.
+// Operators that read only part of their tensors (reads_in_part) or overwrite the first one
+// (writes_first): those sizes do not bound the bytes read.
 bool reads_in_part(std::string_view op) {
   constexpr std::array<std::string_view, 5> kNames = {
       "aten::embedding", "aten::index", "aten::index_select", "aten::gather", "aten::slice"};
@@ -185,7 +186,7 @@ std::optional<int64_t> FusedTime::least_ns(const std::vector<ActivityId>& run) c
   const DeviceRoof& roof = inputs_->roofs.at(trace_.streams[stream.index()].device);
   if (!roof.exists()) return std::nullopt;
   double read_bytes = 0;
-  double made_bytes = 0;  // by the kernel before
+  double made_bytes = 0;  // largest tensor of the previous kernel, taken as its output
   std::set<double> seen;
   for (const ActivityId kernel : run) {
     const OpId op = links_.activity_op[kernel.index()];
@@ -201,7 +202,7 @@ std::optional<int64_t> FusedTime::least_ns(const std::vector<ActivityId>& run) c
       if (bytes > made_before && seen.insert(bytes).second) read_bytes += bytes;
     }
   }
-  // Data that fits in the cache may be there already.
+  // Data that fits in the cache may already be cached.
   const bool cached = read_bytes <= roof.cache_bytes;
   const double rate = cached ? roof.cache_bytes_per_s : roof.memory_bytes_per_s;
   const double moved_ns = rate > 0 ? read_bytes / rate * 1e9 : 0;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Sequences of kernels that one kernel could replace. Either consecutive ATen operators that
-// compute element by element, copy, normalize or reduce; or one elementwise kernel after a product,
-// which fits the product's epilogue. Compilers and libraries fuse nothing else.
+// Sequences of kernels that one kernel could replace: either consecutive ATen kernels that compute
+// element by element, copy, normalize or reduce; or a GEMM or convolution followed by one
+// elementwise kernel, which fits its epilogue. Compilers and libraries fuse nothing else.
 
 #include <cstdint>
 #include <memory>
@@ -24,14 +24,14 @@ std::vector<PlannedChain> fusible_runs(const Trace& trace, const Links& links,
                                        const KernelNames& names, const KernelSegments& segments,
                                        uint32_t min_count);
 
-// How long one kernel in place of a run takes at least: the bytes that it must move over the
-// memory's rate. Tensors of equal size are taken for one, and what the run computes itself stays in
-// registers.
+// Lower bound on the duration of one kernel that replaces a run: the bytes it must read, divided by
+// memory bandwidth (cache bandwidth if they fit in the cache). Tensors of equal size count once.
+// Intermediate results stay in registers.
 class FusedTime {
  public:
   FusedTime(const Trace& trace, const Links& links);
   ~FusedTime();
-  // nullopt: a shape, or the memory's rate, is not known.
+  // In ns, at least 1000. nullopt if an input shape or the device's bandwidth is unknown.
   std::optional<int64_t> least_ns(const std::vector<ActivityId>& run) const;
 
  private:

@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-// One kernel in the order in which its stream received it.
+// One kernel with its sort keys: stream, then launch order.
 struct Step {
   StreamId stream;
   int64_t order_ns = 0;   // start of the launch call; of the kernel when nothing is linked
@@ -29,7 +29,7 @@ bool forces_the_host_to_wait(std::string_view op) {
   return std::find(kNames.begin(), kNames.end(), op) != kNames.end();
 }
 
-// Host times, per thread and ascending, at which the thread came to depend on the device.
+// Per thread: starts of waits for the device, ascending.
 using CutTimes = std::vector<std::vector<int64_t>>;
 
 CutTimes dependency_times(const Trace& trace, const Links& links) {
@@ -89,7 +89,8 @@ class Cutter {
     return op ? roots_[op.index()] : OpId();
   }
 
-  // A thread's waiting orders its own launches only; where the stream changes hands, both threads'.
+  // A wait orders only the launches of its own thread. If two threads launch on the stream, waits
+  // of either thread count.
   bool depends_between(const Step& a, const Step& b) const {
     const ApiCallId call_a = links_.activity_call[a.kernel.index()];
     const ApiCallId call_b = links_.activity_call[b.kernel.index()];

@@ -1,7 +1,7 @@
 #pragma once
 
-// From a trace to kernel sequences that may be fused: launch order per stream, cut where the host
-// depended on the device (spec/launch 3).
+// Extracts the kernel sequences of a trace that may be fused: launch order per stream, cut where
+// the host depended on the device (spec/launch 3).
 
 #include <cstdint>
 #include <vector>

@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-// Neighbours that touch become one, so that fewer are looked up.
+// Appends `span`, joined with the last interval if they touch, to keep the index small.
 void append(std::vector<Interval>& merged, Interval span) {
   if (!merged.empty() && merged.back().end_ns == span.start_ns) {
     merged.back().end_ns = span.end_ns;
@@ -15,7 +15,8 @@ void append(std::vector<Interval>& merged, Interval span) {
   }
 }
 
-// visit(interval, its part of the gap) for what of `row` lies in the gap; `at` goes forward only.
+// Calls visit(row, part) for every row that overlaps the gap, with the overlap. `at` is the first
+// row to check and only moves forward: call with ascending gaps.
 template <typename Row, typename SpanOf, typename Visit>
 void for_each_part(const std::vector<Row>& rows, Interval gap, size_t& at, SpanOf span_of,
                    Visit visit) {
@@ -27,7 +28,7 @@ void for_each_part(const std::vector<Row>& rows, Interval gap, size_t& at, SpanO
   }
 }
 
-// The part of the gap outside the slices starting at `first` is other work.
+// Adds kOtherWork slices for the parts of the gap that the slices starting at `first` do not cover.
 void add_rest(Interval gap, uint32_t number, size_t first, std::vector<IdleSlice>& slices) {
   const auto begin = [&] { return slices.begin() + static_cast<std::ptrdiff_t>(first); };
   const auto earlier = [](const IdleSlice& a, const IdleSlice& b) {

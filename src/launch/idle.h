@@ -30,11 +30,12 @@ struct IdleTime {
   int64_t unseen_ns() const;         // submitted but not started
   int64_t nothing_asked_ns() const;  // no work submitted
   int64_t no_evidence_ns() const;    // no launch record
-  // The host prepares and launches: the host's share in the headline.
+  // Calls, operators, Python, unrecorded host time and launch latency: the host time of the
+  // headline.
   int64_t host_ns() const;
 };
 
-// Looks up what a flow says of gaps.
+// Looks up the causes of idle gaps in a flow.
 class IdleView {
  public:
   // flow: of all devices together (joint_flow). It must outlive the view.
@@ -56,11 +57,11 @@ struct IdleSlice {
   Interval span;
   IdleState state = IdleState::kCause;
   uint32_t gap = 0;                  // slices of one gap follow each other
-  const FlowSlice* slice = nullptr;  // of kCause: in the flow
+  const FlowSlice* slice = nullptr;  // points into the flow; null unless kCause
 };
 
-// The gaps cut where the cause changes, in order of time; by state and cause their lengths sum to
-// IdleView::in of the same gaps.
+// The gaps split where the cause changes, in time order. Their lengths, summed by state and cause,
+// equal IdleView::in of the same gaps. gaps: merged.
 std::vector<IdleSlice> idle_slices(const DeviceFlow& flow, const std::vector<Interval>& gaps);
 
 }  // namespace assay

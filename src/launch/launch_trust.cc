@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// Kernels that start before an earlier one has ended, on whatever stream.
+// Number of kernels that start before an earlier kernel of any stream has ended.
 uint64_t overlapping_kernels(const Trace& trace) {
   std::vector<Interval> kernels;
   for (size_t a = 0; a < trace.activities.size(); ++a) {

@@ -23,7 +23,7 @@ void add_activity(const Trace& trace, ActivityId activity, bool count_copies, Wi
   if (count_copies && is_copy(trace, activity)) rows.copies.push_back(activity);
 }
 
-// Keeps the earlier of the row's operator and `op`; of equal starts the one seen first.
+// Keeps the earlier of rows.earliest_root and `op`; ties keep the first one seen.
 void offer_root(const Trace& trace, OpId op, WindowRows& rows) {
   const bool earlier = !rows.earliest_root || trace.ops.start_ns[op.index()] <
                                                   trace.ops.start_ns[rows.earliest_root.index()];

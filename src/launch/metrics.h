@@ -50,12 +50,12 @@ enum class OriginSource : uint8_t {
 };
 std::string_view origin_source_name(OriginSource source);
 
-// The range in which a number lies once the trust notes are taken into account.
+// Range of a number, given the caveats.
 struct Bracket {
   int64_t low_ns = 0;
   int64_t high_ns = 0;
-  bool refused = false;  // the trace cannot support the number at all; low = high = 0
-  std::string reasons;   // keys of the trust notes that widen or refuse it, comma separated
+  bool refused = false;  // the trace does not support the number; low = high = 0
+  std::string reasons;   // keys of the caveats that widen or refuse it, comma separated
 };
 
 // Distribution of t_l over the launches that have one. Quantiles are type 7; NaN when n = 0.
@@ -83,23 +83,23 @@ struct LaunchMetrics {
                           // call, that start in it on the device
   uint64_t linked = 0;    // of those, with a launch call in the trace
   uint64_t launches = 0;  // n_launch: host calls with at least one of these kernels
-  uint64_t graph_kernels = 0;  // of the kernels, launched by a graph
+  uint64_t graph_kernels = 0;  // of the kernels, launched by a graph launch
   int64_t graph_kernel_sum_ns = 0;
-  uint64_t graph_launches = 0;  // of the launches, of a graph
+  uint64_t graph_launches = 0;  // of the launches, graph launches
 
   int64_t tklqt_ns = 0;  // Eq. 2: sum of t_l over launches that have one
   Bracket tklqt_bracket;
   LaunchTimeStats launch_time;  // Eq. 1
   uint64_t clamped = 0;         // launches with -10 us < t_l < 0, taken as 0
-  int64_t clamped_ns = 0;       // what they lacked to 0, summed (positive)
-  int64_t clamped_max_ns = 0;   // the most that one lacked
+  int64_t clamped_ns = 0;       // sum of -t_l over them
+  int64_t clamped_max_ns = 0;   // largest -t_l of them
   uint64_t dropped = 0;         // launches with t_l <= -10 us, left out
-  int64_t dropped_ns = 0;       // what they lacked to 0, summed (positive)
+  int64_t dropped_ns = 0;       // sum of -t_l over them
 
   double akd_ns = 0;              // Eq. 3: kernel_sum_ns / kernels; NaN without kernels
   int64_t il_ns = 0;              // Eq. 4: last_end_ns - origin_ns, never below 0
   int64_t kernel_sum_ns = 0;      // sum of t_k over the n kernels
-  int64_t kernel_union_ns = 0;    // time in which at least one of them ran, wherever it lies
+  int64_t kernel_union_ns = 0;    // time in which at least one of them ran, inside IL or not
   int64_t busy_in_window_ns = 0;  // the part of that union in [origin, last end); with
                                   // count_copies, copies and fills of the window included
   int64_t gpu_idle_eq5_ns = 0;    // Eq. 5; negative when kernels overlap enough
@@ -115,7 +115,7 @@ struct LaunchMetrics {
   int64_t cpu_unrecorded_ns = 0;  // neither operator nor call
   double cpu_blocking_share = 0;  // cpu_blocked_ns / cpu_idle_ns; NaN when idle is 0
 
-  bool idle_told = false;  // whether a flow was given: LaunchOptions::flow
+  bool idle_told = false;  // LaunchOptions::flow was given, so `idle` is known
   IdleTime idle;           // gpu_idle_union_ns by cause
 
   int64_t floor_sum_ns = 0;  // sum of min(t_l, F)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shares of one window for the screen. Only flow/ determines the bottleneck.
+// Shares of one window, for display. flow/ alone determines the bottleneck.
 
 #include "launch/metrics.h"
 

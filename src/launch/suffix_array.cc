@@ -72,8 +72,8 @@ class InducedSort {
     }
   }
 
-  // Names the LMS substrings in their induced order; where names repeat, the order among them is
-  // that of the suffixes of the string of names.
+  // Names the LMS substrings in their induced order. If names repeat, recursion on the string of
+  // names sorts them.
   std::vector<int32_t> sort_lms(const std::vector<int32_t>& lms) const {
     std::vector<int32_t> rank_of(text_.size(), kEmpty);
     for (size_t k = 0; k < lms.size(); ++k) rank_of[lms[k]] = static_cast<int32_t>(k);

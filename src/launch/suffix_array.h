@@ -1,8 +1,8 @@
 #pragma once
 
-// Suffix array and longest common prefixes over integer symbols, in linear time. A trace repeats
-// itself throughout, so chain mining needs them. Comparing or hashing windows length by length is
-// quadratic for one kernel launched a million times, and equal hashes would need a check.
+// Suffix array and longest common prefixes over integer symbols, in linear time. Chain mining needs
+// linear time because traces are repetitive: comparing or hashing windows length by length is
+// quadratic for one kernel launched a million times, and equal hashes need a check.
 
 #include <cstdint>
 #include <vector>

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMinBatches = 3;
 // MAD x 1.4826 estimates the standard deviation of normal noise; three of them as the tolerance.
 constexpr double kNoiseFactor = 3 * 1.4826;
-// A plateau this many times the null-kernel launch is not launching but a full launch queue.
+// A plateau of this many null-kernel launch times or more is queueing, not launch cost.
 constexpr double kQueueingPlateau = 3;
 
 Error invalid(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message), {}}; }
@@ -89,8 +89,8 @@ std::vector<double> repeats_of(const SweepPoint& point) {
   return q;
 }
 
-// Batches differ in noise, and one bad batch must not blur all: the middle one of their relative
-// MADs.
+// Median of the batches' relative MADs, so that one noisy batch does not raise the tolerance of
+// all.
 double noise_of(const std::vector<SweepPoint>& sweep) {
   std::vector<double> relative;
   for (const SweepPoint& point : sweep) {
@@ -182,8 +182,8 @@ Knee find_knee(std::span<const double> batch, std::span<const double> q, const K
   return knee;
 }
 
-// 5 to 95 % of b* over resampled repeats. A resample without a transition counts as the end of the
-// sweep of its result.
+// 5 % and 95 % quantiles of b* over resampled repeats. A resample without a transition counts as
+// the smallest or largest batch, according to its result.
 void bootstrap(const std::vector<SweepPoint>& sweep, std::span<const double> batch,
                const KneeRule& rule, const BoundOptions& options, BoundReport& report) {
   std::mt19937_64 rng(options.seed);

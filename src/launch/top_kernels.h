@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// All kernel names of the trace, by count descending, then summed t_l descending, then name (spec
-// 2). whole: the metrics of the whole trace, for the part of a kernel's time inside its IL.
+// All kernel names of the trace, by count descending, then summed t_l descending, then name
+// (spec/launch 2). whole: metrics of the whole trace, for TopKernel::dur_in_il_ns.
 std::vector<TopKernel> rank_kernels(const Trace& trace, const KernelNames& names,
                                     const std::vector<int64_t>& raw_launch_times,
                                     const LaunchMetrics& whole);

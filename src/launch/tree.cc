@@ -19,7 +19,7 @@ constexpr std::string_view kRoleNames[kRoles] = {"dispatching thread", "backward
 
 struct Draft {
   TreeNodeKind kind = TreeNodeKind::kRoot;
-  uint32_t parent = 0;  // the root is its own
+  uint32_t parent = 0;  // the root is its own parent
   std::string_view name;
   uint64_t count = 0;
   int64_t host_ns = 0;
@@ -28,7 +28,7 @@ struct Draft {
   uint64_t kernels = 0;
 };
 
-// Collapses rows into nodes by their path of names. A node's parent is made before it.
+// Collapses rows into nodes by their path of names. Parents precede their children.
 class TreeBuilder {
  public:
   TreeBuilder(const Trace& trace, const Links& links) : trace_(trace), links_(links) {
@@ -77,7 +77,7 @@ class TreeBuilder {
     return known->second;
   }
 
-  // A ProfilerStep recorded as an operator would split every path by its number: seen through.
+  // Skips a ProfilerStep recorded as an operator: its number would split every path.
   void place_ops() {
     const std::vector<OpId> roots = root_ops(trace_, links_);
     op_node_.resize(trace_.ops.size());
@@ -93,8 +93,8 @@ class TreeBuilder {
     }
   }
 
-  // A call inside another one (cuLaunchKernel inside cudaLaunchKernel) is its child: the time is
-  // spent once. Rows are sorted by thread, start, longer first.
+  // A call inside another one (cuLaunchKernel inside cudaLaunchKernel) is its child, so that its
+  // time counts once. Rows are sorted by thread, start, longer first.
   void place_calls() {
     const ApiCallTable& calls = trace_.api_calls;
     call_node_.resize(calls.size());
@@ -155,7 +155,7 @@ class TreeBuilder {
   std::vector<uint32_t> op_node_;
   std::vector<uint32_t> call_node_;
   std::vector<Draft> drafts_;
-  // Per kind of node: (parent, name) to node. Looked up, never walked.
+  // Per kind of node: (parent, name) to node. Never iterated, so its order does not matter.
   std::array<std::unordered_map<uint64_t, uint32_t>, kNodeKinds> known_;
 };
 
@@ -171,7 +171,7 @@ int64_t ordering_value(const Draft& draft, TreeOrder order) {
   return 0;
 }
 
-// Lays drafts out depth first, largest sibling first.
+// Orders drafts depth first, largest sibling first.
 class TreeLayout {
  public:
   TreeLayout(std::vector<Draft> drafts, const TreeOptions& options)

@@ -38,7 +38,7 @@ struct TreeOptions {
 // Numbers are inclusive of the children. For every node and each of host_ns, launch_queue_ns,
 // device_ns, kernels: value = self + sum over children, exactly. Only kernel nodes (and kRest) have
 // launch+queue and device time of their own. host_self_ns can be negative where sibling operators
-// overlap, which a well-formed trace has none of (LinkStats::overlap_split, overlap_tolerated).
+// overlap, which only malformed traces have (LinkStats::overlap_split, overlap_tolerated).
 struct CallTreeNode {
   TreeNodeKind kind = TreeNodeKind::kRoot;
   std::string name;
@@ -62,7 +62,7 @@ struct CallTree {
 Result<CallTree> build_call_tree(const Trace& trace, const Links& links,
                                  const TreeOptions& options);
 
-// One kernel with what launched it. Names are ids into Trace::strings, kNone where there is none.
+// One kernel with its launch call and operators. Names are ids into Trace::strings; kNone = none.
 struct KernelRow {
   ActivityId kernel;
   StringId kernel_name;

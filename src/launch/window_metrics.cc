@@ -25,7 +25,7 @@ std::vector<Interval> intervals_of(const Trace& trace, const std::vector<Activit
   return intervals;
 }
 
-// Kernels with a lost launch, without those older than the trace.
+// Number of kernels with a lost launch call, without kernels queued before the trace began.
 uint64_t count_lost_launches(const Trace& trace, const Links& links,
                              const std::vector<ActivityId>& kernels) {
   uint64_t lost = 0;
@@ -203,8 +203,8 @@ void WindowMeter::bracket_launches(const WindowRows& rows, LaunchMetrics& metric
     add_reason(bracket, "whole_microseconds");
   }
   if (metrics.clamped > 0) {
-    // The sum without clamping is smaller; if a clock offset made the times negative, every launch
-    // lacks it.
+    // Lower end: the sum without clamping. Upper end: a clock offset that made t_l negative reduced
+    // every t_l by at least as much.
     bracket.low_ns -= metrics.clamped_ns;
     bracket.high_ns += timed * metrics.clamped_max_ns;
     add_reason(bracket, "clamped_launches");

@@ -18,7 +18,7 @@
 
 namespace assay {
 
-// Which rows belong to a window. Ids ascend.
+// Rows of one window. Ids ascend.
 struct WindowRows {
   Window window;
   std::vector<ActivityId> kernels;
@@ -26,7 +26,7 @@ struct WindowRows {
   OpId earliest_root;  // outermost operator of the window that starts first; kNone = none
 };
 
-// Computes windows of one trace; what they share is computed once.
+// Computes the metrics of the windows of one trace; data that they share is computed once.
 class WindowMeter {
  public:
   // device_busy: merged intervals in which anything that counts as busy ran, in the whole trace.
@@ -34,7 +34,7 @@ class WindowMeter {
               const std::vector<int64_t>& raw_launch_times, const std::vector<OpId>& roots,
               std::vector<Interval> device_busy);
 
-  // flow: of all devices together; must outlive the meter. Without it idle time has no causes.
+  // flow: joint_flow of all devices; must outlive the meter. Without it, idle time has no causes.
   void explain_by(const DeviceFlow& flow) { idle_.emplace(flow); }
   LaunchMetrics measure(const WindowRows& rows);
   // GPU idle intervals of the last measured window.
@@ -50,7 +50,7 @@ class WindowMeter {
   void bracket_launches(const WindowRows& rows, LaunchMetrics& metrics) const;
   void bracket_idle(const WindowRows& rows, LaunchMetrics& metrics) const;
   const HostTimeline& timeline_of(ThreadId thread);
-  // From p_1 to the last kernel's end; its length is IL and what the recorder left out.
+  // From p_1 to the last kernel's end. Its length is IL plus the unrecorded time in it.
   static Interval span_of(const LaunchMetrics& metrics);
 
   const Trace& trace_;

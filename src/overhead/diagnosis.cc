@@ -16,7 +16,7 @@ struct Part {
 
 void find_largest(const HostOverheadSums& sums, HostOverheadDiagnosis& diagnosis) {
   Part largest{HostOverheadLayer::kNone, 0};
-  // If dispatch and the libraries' front end are not separable, they are one part without a name.
+  // If dispatch and library front end are not separable, they form one unnamed part.
   const bool split = sums.split_known;
   const Part both{HostOverheadLayer::kNone, sums.ft_dispatch_ns + sums.ct_ns};
   for (const Part part : {split ? Part{HostOverheadLayer::kDispatch, sums.ft_dispatch_ns} : both,
@@ -109,8 +109,8 @@ HostOverheadDiagnosis diagnose_overhead(const HostOverheadReport& report,
   const bool graphs_already = 2 * report.whole.orphans.graph_followers >= report.whole.sums.n;
   const auto compile = [&] { levers.add("compile", stack, kStack, idle, kIdle); };
   const auto library = [&] {
-    if (!report.base_ns) return;  // without a base there is no library part to speak of
-    // Delta CT charges an operator once per kernel: no more than its host time, spent once.
+    if (!report.base_ns) return;  // without a base, the library part is unknown
+    // Delta CT charges an operator once per kernel, so it is capped by the host time, counted once.
     levers.add(
         "library_path", std::min(sums.ct_ns, stack),
         sums.ct_ns <= stack ? "library translation, sum of the excess over the base" : kStack, idle,
@@ -120,7 +120,7 @@ HostOverheadDiagnosis diagnose_overhead(const HostOverheadReport& report,
     levers.add("fusion", path, kPath, idle, kIdle);
     if (!graphs_already) levers.add("cuda_graphs", path, kPath, idle, kIdle);
   };
-  // Equal bounds keep this order: what reaches the dominant layer comes first.
+  // Changes with equal bounds keep this order: those to the dominant layer come first.
   if (diagnosis.launch_path_ns > diagnosis.stack_ns) {
     fewer();
     compile();

@@ -38,10 +38,10 @@ struct HostOverheadDiagnosis {
   std::vector<HostOverheadLever> levers;  // largest bound first
 };
 
-// Bounds of the changes, in addition to the report.
+// Wall-clock limits on the gain of any change.
 struct DiagnosisLimits {
   int64_t gpu_idle_ns = 0;  // wall time in which no kernel of the window ran
-  int64_t gpu_busy_ns = 0;  // the rest
+  int64_t gpu_busy_ns = 0;  // wall time minus gpu_idle_ns
 };
 // Over the whole report: T_e2e and the union of its rows' device intervals.
 DiagnosisLimits diagnosis_limits(const Trace& trace, const HostOverheadReport& report);
@@ -51,7 +51,7 @@ HostOverheadDiagnosis diagnose_overhead(const HostOverheadReport& report,
                                         const HostOverheadSums& sums,
                                         const DiagnosisLimits& limits);
 
-// The most that a faster host core took off T_Orch in the paper (section VI: 10 to 29 %).
+// Largest reduction of T_Orch by a faster host core in the paper (section VI: 10 to 29 %).
 constexpr double kFasterCoreShare = 0.29;
 
 }  // namespace assay

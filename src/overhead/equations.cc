@@ -45,7 +45,7 @@ std::optional<int64_t> dispatch_base(const std::vector<KernelCost>& rows, BaseWe
   if (total == 0) return std::nullopt;
   std::sort(values.begin(), values.end(),
             [](const Weighted& a, const Weighted& b) { return a.time_ns < b.time_ns; });
-  // The value at a place of the list in which every value stands as often as it weighs.
+  // Value at index `place` of the sorted list in which every value is repeated `weight` times.
   const auto at = [&](uint64_t place) {
     for (const Weighted& value : values) {
       if (place < value.weight) return value.time_ns;
@@ -70,7 +70,7 @@ void HostOverheadSummer::add(const KernelCost& row) {
   const auto all = static_cast<int64_t>(row.invocations);
   const auto paid = static_cast<int64_t>(row.invocations - row.unpaid);
   const bool own_dispatch = mode_ != HostOverheadMode::kPaper && !row.library;
-  // Literally a library kernel pays the base even where its own dispatch took less.
+  // As printed, a library kernel is charged the base even if its own dispatch took less.
   const int64_t base_ns = is_literal(mode_) ? base_ns_ : std::min(base_ns_, row.t_dispatch_ns);
   sums_.n += row.invocations;
   sums_.t_device_ns += all * row.dur_ns;

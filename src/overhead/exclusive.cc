@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t kNever = INT64_MIN;
 
-// Calls in which the thread does nothing that leads to a launch: it waits for the device, or has
-// memory mapped, for which most drivers wait too.
+// Calls that do not contribute to a launch: waits for the device, and allocations and releases, in
+// which most drivers wait too.
 bool takes_thread_out(ApiRole role) {
   return is_blocking(role) || role == ApiRole::kAllocate || role == ApiRole::kFree;
 }
@@ -44,7 +44,7 @@ ExclusiveTiles::ExclusiveTiles(const Trace& trace, const Links& links,
 HostOverheadTile ExclusiveTiles::tile(uint32_t row_id, int64_t from_ns) const {
   const HostOverheadRow& row = rows_[row_id];
   const int64_t before_ns = before_ns_[row_id];
-  // A call starts, for this sum, not before the end of the call before.
+  // Calls of a thread may overlap: a launch is charged only from the end of earlier launches.
   const int64_t call_ns = std::max(trace_.api_calls.start_ns[row.call.index()], before_ns);
   const int64_t open_ns = std::min(std::max({row.root_ns, before_ns, from_ns}), call_ns);
   const int64_t entry_ns = std::clamp(row.entry_ns, open_ns, call_ns);
@@ -52,7 +52,7 @@ HostOverheadTile ExclusiveTiles::tile(uint32_t row_id, int64_t from_ns) const {
           entry_ns, call_ns, std::max(trace_.end_ns(row.call), call_ns)};
 }
 
-// Walks back to the launch before, so that every call is looked at once.
+// Walks back to the previous launch, so that every call is visited once over all tiles.
 std::vector<Interval> ExclusiveTiles::waits(const HostOverheadTile& tile) const {
   const ApiCallTable& calls = trace_.api_calls;
   const size_t launch = rows_[tile.row].call.index();

@@ -33,8 +33,8 @@ class ExclusiveTiles {
  public:
   ExclusiveTiles(const Trace& trace, const Links& links, const std::vector<HostOverheadRow>& rows);
 
-  // Over some of the rows; no tile begins before `from_ns`, so that the tiles of a window lie in it
-  // but for calls that outlast it.
+  // Sums over these rows. Tiles are cut at `from_ns`, so that the tiles of a window stay inside it
+  // except for calls that end after it.
   ExclusiveOverhead sum(const std::vector<uint32_t>& row_ids, int64_t from_ns) const;
 
   // The tile of a row that owns its call. Tiles of one thread do not overlap.
@@ -51,7 +51,7 @@ class ExclusiveTiles {
   const Trace& trace_;
   const Links& links_;
   const std::vector<HostOverheadRow>& rows_;
-  std::vector<int64_t> before_ns_;    // per row: end of all launches before it on its thread
+  std::vector<int64_t> before_ns_;    // per row: latest end of earlier launches on its thread
   std::vector<uint32_t> call_owner_;  // per call: its row, UINT32_MAX without one
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Kernels by family (TaxBreak Table IV) with each family's part of T_Orchestration.
+// Kernels by family (TaxBreak Table IV) with each family's share of T_Orchestration.
 
 #include <vector>
 

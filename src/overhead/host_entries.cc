@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kNone = UINT32_MAX;
 
 // Operators, or the labelled ranges that replace them. Rows are in order of (thread, start, longer
-// first); each has its enclosing row, which comes before it.
+// first), so the parent of a row precedes it.
 struct Spans {
   const std::vector<int64_t>* start_ns = nullptr;
   const std::vector<int64_t>* dur_ns = nullptr;
@@ -65,7 +65,7 @@ Spans range_spans(const Trace& trace) {
   return spans;
 }
 
-// Walks Python frames along queries in order of (thread, time).
+// Finds the Python frames open at each query. Queries are ordered by (thread, time).
 class FrameSweep {
  public:
   explicit FrameSweep(const FrameTable& frames) : frames_(frames) {}
@@ -79,7 +79,7 @@ class FrameSweep {
     }
     drop_ended(time_ns);
   }
-  // The latest-starting frame open, and the earliest.
+  // Starts of the latest-starting and of the earliest-starting open frame; only if any().
   bool any() const { return bottom_ < open_.size(); }
   int64_t innermost_ns() const { return open_.back().start_ns; }
   int64_t outermost_ns() const { return open_[bottom_].start_ns; }
@@ -128,8 +128,9 @@ std::vector<NameKind> name_kinds(const Trace& trace) {
   return kinds;
 }
 
-// Nodes of PyTorch's backward pass, which its engine runs in C++. Since 1.10 these bear a number
-// ("MmBackward0"), and a name without one is a function written in Python; before, none had a 0.
+// Recognizes nodes of PyTorch's backward pass, which its engine runs in C++. Since 1.10 their names
+// end in a number ("MmBackward0"), and a name without one is a Python function. Before 1.10, no
+// name ended in 0.
 class AutogradNames {
  public:
   explicit AutogradNames(const Trace& trace) {
@@ -176,12 +177,12 @@ std::vector<bool> engine_spans(const Trace& trace, const Spans& spans) {
   return engine;
 }
 
-// Rows at and around each span. Parents come before children, so one pass each.
+// Enclosing rows of each span. Parents precede children, so one pass suffices for each.
 struct Around {
-  std::vector<uint32_t> entry;  // innermost aten span, else the span itself; none at and in steps
-  std::vector<uint32_t> outer;  // innermost non-aten span around it
-  std::vector<uint32_t> root;   // outermost span, steps apart
-  std::vector<int64_t> before_ns;  // of outermost spans: latest end of those before on the thread
+  std::vector<uint32_t> entry;     // innermost aten span, else the span itself; none for steps
+  std::vector<uint32_t> outer;     // innermost non-aten span around it
+  std::vector<uint32_t> root;      // outermost span that is not a step
+  std::vector<int64_t> before_ns;  // of outermost spans: latest end of earlier ones on the thread
 
   Around(const Trace& trace, const Spans& spans)
       : entry(spans.size(), kNone),
@@ -218,7 +219,7 @@ struct Around {
   }
 };
 
-// Calls with device work under each span, those of its children included.
+// Number of calls with GPU activities under each span, including those under its children.
 std::vector<uint32_t> calls_below(const Spans& spans, const Links& links) {
   std::vector<uint32_t> below(spans.size(), 0);
   for (size_t call = 0; call < spans.call_span.size(); ++call) {
@@ -244,7 +245,7 @@ std::vector<int64_t> frames_around(const Trace& trace, const Spans& spans,
   return starts;
 }
 
-// The entries that calls with device work have, each marked.
+// Per span: whether it is the entry of a call with GPU activities.
 std::vector<bool> used_entries(const Spans& spans, const Around& around, const Links& links) {
   std::vector<bool> used(spans.size());
   for (size_t call = 0; call < spans.call_span.size(); ++call) {
@@ -255,7 +256,7 @@ std::vector<bool> used_entries(const Spans& spans, const Around& around, const L
   return used;
 }
 
-// Fills in what is known of an entry once the span is found.
+// Fills the entry of a call from its enclosing spans.
 class EntryFinder {
  public:
   EntryFinder(const Trace& trace, const Links& links, const Spans& spans, bool ranges)

@@ -237,7 +237,7 @@ std::string kernel_database_json(const KernelDatabase& database, const std::stri
                          {"invocations", database.invocations},
                          {"launches", database.launches},
                          {"entries", std::move(entries)}};
-  // Names that are not UTF-8 must not fail the whole file.
+  // json_text does not fail on names that are not UTF-8.
   return json_text(document, 1) + "\n";
 }
 

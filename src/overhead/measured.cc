@@ -120,8 +120,8 @@ std::optional<int64_t> measured_base(const KernelDatabase& database,
   return dispatch_base(population, weighting);
 }
 
-// A rejected replay is not trusted with its dispatch time either. The bound lies above the base, so
-// the base, a median, is the same before and after.
+// Caps the dispatch time of a rejected replay, which is unreliable too. The cap is above the base,
+// so it does not change the base, a median.
 void clamp_dispatch(int64_t base_ns, int64_t floor_ns, MeasuredRow& row) {
   if (row.guard.empty()) return;
   row.cost.t_dispatch_ns = std::min(row.cost.t_dispatch_ns, std::max(4 * base_ns, 10 * floor_ns));

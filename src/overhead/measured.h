@@ -23,7 +23,7 @@ enum class MatchTier : uint8_t {
   kSignature,     // 0: same launch signature, with a preference for the same cleaned name
   kExactName,     // 1: same cleaned name
   kSubstring,     // 2: one cleaned name contains the other
-  kMostFrequent,  // 3: the kernel that ran most often, another variant than the trace's
+  kMostFrequent,  // 3: the most launched kernel, a different variant from the trace's
   kNone,          // no replay of this entry, or it launched nothing
 };
 std::string_view match_tier_name(MatchTier tier);
@@ -38,7 +38,7 @@ struct KernelMatch {
 KernelMatch match_kernel(const KernelDbEntry& target,
                          const std::vector<ReplayCandidate>& candidates);
 
-// One replayed launch time under judgement.
+// Input of contamination(): one replayed launch time.
 struct GuardInput {
   double launch_ns = 0;
   double launch_std_ns = 0;
@@ -48,19 +48,18 @@ struct GuardInput {
   bool variant_mismatch = false;
   double match_ratio = 1;  // measured ranges in which the matched kernel ran, of all
 };
-// Reason why the launch time of a native kernel is contaminated by something else than its launch
-// (spec/overhead 4.4); empty if it is not. F is the launch-overhead floor. The first rule that
-// applies:
+// Reason why the launch time of a native kernel contains more than its launch (spec/overhead 4.4);
+// empty if it does not. F is the launch-overhead floor. The first rule that applies:
 //   "several_kernels"   launch > 20 F, and several candidates or another variant
 //   "unsteady"          launch > 50 F, and its std > 10 F
 //   "beyond_duration"   launch > max(100 F, 0.75 duration)
 //   "seldom_matched"    match ratio < 0.8, and launch > 10 F
 std::string_view contamination(const GuardInput& input);
 
-// One entry of the database with what was measured.
+// One entry of the database with its measurements.
 struct MeasuredRow {
   size_t entry = 0;  // into KernelDatabase::entries
-  KernelCost cost;   // as it goes into the equations
+  KernelCost cost;   // as used in the equations
   MatchTier tier = MatchTier::kNone;
   bool in_file = false;  // the replay has the key
   ReplayStatus status = ReplayStatus::kOk;
@@ -85,7 +84,7 @@ struct FamilyDifference {
 
 struct MeasuredReport {
   LaunchFloor floor;
-  ReplayThrough through = ReplayThrough::kCpp;  // what T_dispatch and the base are of
+  ReplayThrough through = ReplayThrough::kCpp;  // dispatch path of T_dispatch and the base
   std::optional<int64_t> base_ns;
   HostOverheadSums sums;
   std::vector<MeasuredRow> rows;           // one per entry of the database
@@ -99,7 +98,8 @@ struct MeasuredReport {
   TrustNotes trust;
 };
 
-// A replay that has the keys of less than this share of the invocations is of something else.
+// Minimum share of the invocations whose keys the replay must have; below it, the replay is of
+// another run.
 constexpr double kLeastCoverage = 0.5;
 
 struct MeasuredOptions {
@@ -108,9 +108,9 @@ struct MeasuredOptions {
   LaunchFloor floor;  // T_floor^sys and, where it was measured, by which tracer
 };
 
-// Fails if the replay is of another GPU or model, or by another tracer than the launch-overhead
-// floor. trace_only: the estimate to compare with, made with the same launch-overhead floor and
-// mode.
+// Fails if the replay is of another GPU or model, or used a different tracer from the
+// launch-overhead floor. trace_only: the estimate to compare with, made with the same
+// launch-overhead floor and mode.
 Result<MeasuredReport> measure_overhead(const KernelDatabase& database, const ReplayFile& replay,
                                         const HostOverheadReport& trace_only,
                                         const MeasuredOptions& options);

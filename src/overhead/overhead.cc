@@ -37,12 +37,12 @@ std::optional<int64_t> literal_base(const std::vector<UniqueKernel>& kernels,
   return report.base_ns;
 }
 
-// Time charged to the host, if any is.
+// `ns` if host time is charged in the window, else NaN.
 double charge(const HostOverheadWindow& window, int64_t ns) {
   return window.sums.charged() ? static_cast<double>(ns) : std::nan("");
 }
 
-// The same of dispatch or of the libraries' front end alone.
+// The same for dispatch or library front end alone; NaN if they are not separable.
 double charge_split(const HostOverheadWindow& window, int64_t ns) {
   return window.sums.split_known ? charge(window, ns) : std::nan("");
 }
@@ -110,7 +110,7 @@ void set_kernels_per_token(uint64_t tokens, HostOverheadWindow& window) {
   window.kernels_per_token = static_cast<double>(window.sums.n) / static_cast<double>(tokens);
 }
 
-// The windows of one phase taken together.
+// Adds the combined windows of one phase to the report.
 void add_phase(const HostOverheadMeter& meter, const Trace& trace, const Phases& phases,
                Phase wanted, HostOverheadReport& report) {
   std::vector<Window> windows;

@@ -32,15 +32,15 @@ namespace assay {
 
 // Host time charged to a launch.
 enum class HostOverheadMode : uint8_t {
-  kExclusive,  // the time of its thread that led to it and that nothing before was charged for
-  kPaper,      // literally Eq. 4: T_Py + the dispatch base, whatever its own dispatch took
-  kCode,       // literally the authors' program: native kernels (I_lib = 0) pay their own dispatch
+  kExclusive,  // thread time that led to the launch and is not charged to an earlier launch
+  kPaper,      // Eq. 4 as printed: T_Py + the dispatch base, whatever its own dispatch took
+  kCode,       // as the authors' program: native kernels (I_lib = 0) pay their own dispatch
 };
 std::string_view overhead_mode_name(HostOverheadMode mode);
 // True if the sums of this mode are as printed in the papers: they may exceed wall time.
 constexpr bool is_literal(HostOverheadMode mode) { return mode != HostOverheadMode::kExclusive; }
 
-// Over what the dispatch base (Eq. 7) is a median.
+// Population whose median is the dispatch base (Eq. 7).
 enum class BaseWeighting : uint8_t {
   kKernel,      // one mean value per unique native kernel (the authors' program)
   kInvocation,  // one value per invocation (Eq. 7 as printed)
@@ -68,7 +68,7 @@ struct KernelCost {
   // without a call in the trace.
   std::optional<int64_t> t_launch_ns = std::nullopt;
   int64_t dur_ns = 0;   // t_k
-  int64_t call_ns = 0;  // time in the launch call; of exclusive costs only
+  int64_t call_ns = 0;  // time in the launch call; exclusive mode only
 };
 
 // Sums of Eq. 1 to 8 over rows. ft_ns + ct_ns + kt_ns == t_orch_ns exactly, and
@@ -92,8 +92,8 @@ struct HostOverheadSums {
   int64_t host_observed_ns = 0;   // sum of T_Py + T_dispatch + T_launch (code only)
   int64_t host_framework_ns = 0;  // host_observed - n_launch x launch-overhead floor (code only)
 
-  // False without a base: dispatch and the libraries' front end are then not separable, and T_Orch
-  // holds both.
+  // False without a base: dispatch and library front end are then not separable, and T_Orch
+  // contains both.
   bool split_known = true;
 
   // True if host time is charged for these rows. Otherwise 0 means unknown, not free: the trace has
@@ -123,13 +123,13 @@ struct ExclusiveOverhead {
   int64_t dispatch_ns = 0;
   int64_t call_ns = 0;
   int64_t total_ns = 0;    // their sum: T_Orch, each moment once
-  int64_t between_ns = 0;  // under an outer frame or operator, before T_Py: work of no launch
+  int64_t between_ns = 0;  // under an outer frame or operator, before T_Py: charged to no launch
   int64_t waiting_ns = 0;  // in calls that wait for the device or allocate, and in launch calls
                            // beyond kLaunchBackPressureNs
   int64_t threads_span_ns = 0;  // sum over threads of first open to last call end
 };
 
-// Part of its thread's time that one launch is charged, without waits.
+// Thread time charged to one launch, without waits.
 struct ExclusiveCost {
   int64_t py_ns = 0;
   int64_t dispatch_ns = 0;
@@ -138,7 +138,7 @@ struct ExclusiveCost {
   int64_t total_ns() const { return py_ns + dispatch_ns + call_ns; }
 };
 
-// How the rows of a trace could be read, and what could not.
+// Kernels with missing or implausible host data.
 struct HostOverheadOrphans {
   uint64_t without_call = 0;  // kernels without a launch call in the trace
   int64_t without_call_ns = 0;
@@ -222,16 +222,16 @@ struct HostOverheadRow {
   AnnotationId range;            // dispatch entry if ranges replace operators
   uint32_t window = UINT32_MAX;  // index into Windows; UINT32_MAX = outside all
   uint16_t family = 0;           // index into KernelBook::families()
-  KernelCost cost;               // literal: every kernel from the start of its entry and frame
+  KernelCost cost;               // as printed: from the starts of its own entry and frame
   // Start of the dispatch entry, or of the call if there is none. In a backward pass, the time at
   // which the framework's engine took over.
   int64_t entry_ns = 0;
-  // Start of T_Py, but not before the end of the last outermost operator before on its thread;
-  // entry_ns where T_Py is not known.
+  // Start of T_Py, but not before the end of the previous outermost operator on its thread;
+  // entry_ns if T_Py is unknown.
   int64_t py_ns = 0;
   ExclusiveCost exclusive;  // over the whole trace; of rows that own their call
   int64_t root_ns = 0;      // start of the outermost operator or frame around the call; of the call
-  bool single_launch = false;    // its operator launches nothing else: what the base rests on
+  bool single_launch = false;    // its operator launches nothing else: eligible for the base
   bool paper_library = false;    // cost.library by the paper's convention, for literal sums
   bool library_by_call = false;  // cost.library rests on the launch call, not on the name
   bool follower = false;         // not the first kernel of its call
@@ -249,7 +249,7 @@ struct HostOverheadReport {
   LaunchFloor floor;                       // T_floor^sys
   std::optional<int64_t> base_ns;          // T_dispatch_base; nullopt without a native kernel, used
                                            // as 0
-  std::optional<int64_t> literal_base_ns;  // the same of the kernels native to the paper
+  std::optional<int64_t> literal_base_ns;  // the same over kernels native by paper_library
   uint64_t base_samples = 0;               // number of unique kernels or invocations in it
   bool base_single_launch = true;  // false: no such native kernel, the base is over all of them
   bool ranges_as_ops = false;      // labelled ranges stood in for operators

@@ -13,10 +13,10 @@
 namespace assay {
 namespace {
 
-// In a trace of so many launches no single operator call should hold this share of T_Orch.
+// In a trace with this many launches, no single operator call should have this share of T_Orch.
 constexpr uint64_t kManyLaunches = 20;
 constexpr double kOneCallShare = 0.25;
-// A median over fewer kernels moves with each of them.
+// A median over fewer kernels depends on every single one.
 constexpr uint64_t kFewBaseKernels = 5;
 
 // Part of T_Device in which another row's kernel was already running.

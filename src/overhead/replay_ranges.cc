@@ -25,7 +25,7 @@ std::optional<uint64_t> entry_of(std::string_view label) {
 struct Samples {
   ReplayCandidate candidate;
   std::vector<int64_t> dispatch, launch, duration;
-  size_t last_range = SIZE_MAX;  // that it has a sample of
+  size_t last_range = SIZE_MAX;  // last range with a sample
 };
 
 struct EntrySamples {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Events of a tracer over a replay (spec/overhead 4.2): every labelled range contains one call of
-// one operator.
+// Reads the trace of a replay (spec/overhead 4.2), in which every labelled range contains one call
+// of one operator.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,7 @@ namespace assay {
 struct ReplayedKernels {
   uint64_t ranges = 0;                      // measured ranges of the entry
   std::vector<ReplayCandidate> candidates;  // by first launch
-  uint64_t left_out = 0;                    // launches of which the clocks make no sense
+  uint64_t left_out = 0;                    // launches with implausible times
 };
 
 // By number of the entry, from ranges named "aten_dispatch|ENTRY|RUN". T_dispatch = launch call -

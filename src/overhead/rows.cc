@@ -39,7 +39,7 @@ void set_host(const HostEntry& entry, int64_t call_ns, HostOverheadRow& row) {
   if (entry.torch_ns) row.cost.t_py_ns = entry.start_ns - *entry.torch_ns;
 }
 
-// The first row of every call owns it: what the call cost is charged there, once.
+// The first row of every call owns it: the cost of the call is charged to that row, once.
 class CallOwners {
  public:
   CallOwners(const Trace& trace, const Links& links, bool count_copies)
@@ -69,8 +69,8 @@ void sort_rows(const Trace& trace, std::vector<HostOverheadRow>& rows) {
             [&](const HostOverheadRow& a, const HostOverheadRow& b) { return key(a) < key(b); });
 }
 
-// Readers of Nsight Systems and of Assay's own recordings file ranges as operators; those of a
-// framework bear its names.
+// True if the operators of the rows are labelled ranges. The readers of Nsight Systems and of
+// Assay's own recordings store ranges as operators; those that PyTorch emits have aten:: names.
 bool ranges_are_ops(const Trace& trace, const std::vector<HostOverheadRow>& rows) {
   if (trace.tracer != Tracer::kNsightSystems && trace.tracer != Tracer::kAssay) return false;
   bool any = false;
@@ -82,14 +82,14 @@ bool ranges_are_ops(const Trace& trace, const std::vector<HostOverheadRow>& rows
   return any;
 }
 
-// Calls by which libraries launch what they load themselves; at::native launches by
-// cudaLaunchKernel and hipLaunchKernel alone.
+// Calls with which libraries launch kernels that they load themselves. at::native uses only
+// cudaLaunchKernel and hipLaunchKernel.
 bool is_library_call(std::string_view call) {
   return call.starts_with("cuLaunchKernelEx") || call == "hipExtModuleLaunchKernel";
 }
 
-// A kernel that no name explains is a library's where such a call launches it inside an operator of
-// ATen. Outside of those, compilers launch theirs by the same calls.
+// A kernel of unknown name counts as a library kernel if such a call launches it inside an ATen
+// operator. Outside ATen operators, compilers use the same calls.
 bool library_by_call(const Trace& trace, const KernelFacts& facts, const HostOverheadRow& row) {
   const bool named = !facts.library.empty() || facts.found == FoundBy::kRow || facts.named_native;
   return !named && !facts.vendor_library && row.call && row.op &&

@@ -12,10 +12,10 @@
 
 namespace assay {
 
-// One configuration: means over its iterations, or the whole trace where it has none.
+// One configuration: means over its iterations, or the whole trace if it has none.
 struct HostOverheadPoint {
   double batch = 0;
-  double seq_len = 0;  // 0 = not told
+  double seq_len = 0;  // 0 = unknown
   double n = 0;
   double t_py_ns = 0;
   double ft_ns = 0;
@@ -28,7 +28,7 @@ struct HostOverheadPoint {
 
   bool charged() const { return n == 0 || t_orch_ns > 0; }  // as HostOverheadSums::charged
 };
-// T_Device / (T_Device + T_Orch) of the point; NaN where nothing is charged.
+// T_Device / (T_Device + T_Orch) of the point; NaN if nothing is charged.
 double hdbi_of(const HostOverheadPoint& point);
 HostOverheadPoint point_of(const HostOverheadReport& report, double batch, double seq_len);
 
@@ -53,8 +53,8 @@ struct HdbiCrossover {
 // the sequence length at every batch size that has two.
 std::vector<HdbiCrossover> hdbi_crossovers(std::vector<HostOverheadPoint> points);
 
-// The points of a sweep by the side of 0.5 that they are on, whether or not they share a size.
-// Points that charge nothing are on neither.
+// The points of a sweep on either side of HDBI = 0.5 that are closest to it, whatever their sizes.
+// Points without charged host time are on neither side.
 struct HdbiSides {
   std::optional<HostOverheadPoint> host;    // below 0.5, the closest to it
   std::optional<HostOverheadPoint> device;  // at 0.5 or above, the closest to it

@@ -34,7 +34,7 @@ std::vector<StringId> input_dims_per_op(const Trace& trace) {
   return dims;
 }
 
-// Cleaned names get the number of their first raw name, so that keys compare as numbers.
+// Numbers cleaned names (by the id of their first raw name), so that keys compare as numbers.
 class CleanedNames {
  public:
   explicit CleanedNames(const Trace& trace)

@@ -39,7 +39,7 @@ struct LaunchShape {
   uint32_t registers = 0;  // recorded, but not part of the key
 };
 
-// One (cleaned name, grid, block, shared memory, input dims) is one unique kernel, the key of
+// A unique kernel has one cleaned name, launch shape, shared memory and input dims, the key of
 // spec/overhead 3 item 5. Input dims count if the trace has them.
 struct UniqueKernel {
   std::string name;     // cleaned

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-// Earliest operator, call or row, or outermost frame around a launch, with time in the exclusive
+// Earliest start of an operator, call, row, or outermost frame around a launch in the exclusive
 // sum; INT64_MAX in an empty trace.
 int64_t first_start(const Trace& trace, const std::vector<HostOverheadRow>& rows) {
   int64_t first_ns = INT64_MAX;
@@ -89,7 +89,7 @@ HostOverheadSums HostOverheadMeter::literal_sums(const std::vector<uint32_t>& ro
 }
 
 uint64_t HostOverheadMeter::count_names(const std::vector<uint32_t>& row_ids) const {
-  // By what the window holds, not by the names of the trace: there may be as many of either.
+  // Sorts the window's names: with a table over all names, many windows would be quadratic.
   std::vector<uint32_t> names;
   names.reserve(row_ids.size());
   for (uint32_t row : row_ids) {

@@ -20,7 +20,7 @@ class HostOverheadMeter {
 
   HostOverheadWindow measure_whole() const;
   HostOverheadWindow measure(const Window& window, const std::vector<uint32_t>& row_ids) const;
-  // Several windows taken together: host and wall time of the windows are added.
+  // Several windows combined: their host times and wall times are added.
   HostOverheadWindow combine(std::string name, const std::vector<Window>& windows,
                              const std::vector<std::vector<uint32_t>>& row_ids) const;
   // By the mode, over the whole trace.
@@ -31,7 +31,7 @@ class HostOverheadMeter {
  private:
   HostOverheadSums literal_sums(const std::vector<uint32_t>& row_ids) const;
   int64_t last_kernel_end(const std::vector<uint32_t>& row_ids) const;
-  // Wall time between the two, less what the recorder left out.
+  // Wall time between the two, without unrecorded time.
   int64_t wall_ns(int64_t start_ns, int64_t end_ns) const;
   uint64_t count_names(const std::vector<uint32_t>& row_ids) const;
   HostOverheadOrphans count_orphans(const std::vector<uint32_t>& row_ids) const;
@@ -55,8 +55,8 @@ class HostOverheadMeter {
   ExclusiveTiles tiles_;
 };
 
-// Row ids per window, ascending; rows outside all windows are in none. Rows lie in the window in
-// which their call starts, without a call in that in which they start themselves.
+// Row ids per window, ascending; rows outside all windows are in none. A row belongs to the window
+// in which its call starts, or, without a call, in which it starts itself.
 std::vector<std::vector<uint32_t>> rows_of_windows(const Trace& trace,
                                                    const std::vector<HostOverheadRow>& rows,
                                                    const std::vector<Window>& windows);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kXcd = 0;  // into KernelProfile::components
 
-// Places of the kernels with a power and this bound.
+// Indices of the kernels with a known power and this bound.
 std::vector<size_t> bound_by(const PowerReport& across, KernelBound bound) {
   std::vector<size_t> found;
   for (size_t i = 0; i < across.kernels.size(); ++i) {
@@ -70,7 +70,7 @@ RuleFinding xcd_leads(const PowerReport& across) {
   return finding;
 }
 
-// The compute-bound kernels with the fewest and the most FLOP/s: shares of the faster one's.
+// Compares the compute-bound kernels with the fewest and the most FLOP/s; values are ratios.
 RuleFinding power_does_not_follow(const PowerReport& across) {
   constexpr double kClearlySlower = 0.75;
   constexpr double kAbout = 0.9;
@@ -103,10 +103,11 @@ const KernelProfile* named(const PowerReport& across, const std::string& name) {
   return found == across.kernels.end() ? nullptr : &*found;
 }
 
-// Workloads of several kernels are lists with a comma.
+// Workloads of several kernels are lists separated by commas.
 bool interleaved(const std::string& workload) { return workload.find(',') != std::string::npos; }
 
-// The kernel that decides: one against the rule, else the one that changes most.
+// Reports the kernel with the largest change, or with the largest against the rule if any is
+// against it.
 RuleFinding neighbours_count(const PowerReport& across) {
   RuleFinding finding{.rule = TakeawayRule::kNeighboursCount};
   for (const ProfileComparison& c : across.comparisons) {
@@ -125,7 +126,7 @@ RuleFinding neighbours_count(const PowerReport& across) {
   return finding;
 }
 
-// The pair that leaves most of the limit.
+// The pair with the lowest combined power.
 RuleFinding pairs_fit(const PowerReport& across) {
   RuleFinding finding{.rule = TakeawayRule::kPairsFit};
   for (const ComplementaryPair& pair : across.pairs) {

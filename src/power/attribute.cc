@@ -18,13 +18,13 @@
 namespace assay {
 namespace {
 
-constexpr size_t kCloselyAtMost = 40;  // parts of one table with profiled sums, which is slow
+constexpr size_t kCloselyAtMost = 40;  // largest table with (slow) profile intervals
 constexpr double kModesApartNs = 15e6;
-constexpr double kAliasedAtLeast = 0.005;  // of the total, that measured and modelled differ
+constexpr double kAliasedAtLeast = 0.005;  // share of the total
 
 using Tallies = std::map<uint32_t, EnergyTally>;
 
-// Time by name of everything with one key, inside the covered time of one span.
+// Covered time inside `span`, by key and kernel name.
 template <typename Key>
 Tallies tally_by(const std::vector<Work>& work, const Coverage& covered, CoveredSpan span,
                  Key&& key) {
@@ -46,8 +46,8 @@ void sort_parts(std::vector<EnergyPart>& parts) {
   });
 }
 
-// Rounding to whole microjoules by part: the largest takes the few that are over, so that any two
-// ways to cut the same work sum alike.
+// Adds the rounding difference to the first (largest) part, so that every grouping of the same work
+// sums to total_uj.
 void settle_rounding(std::vector<EnergyPart>& parts, int64_t total_uj) {
   if (parts.empty()) return;
   int64_t sum = 0;
@@ -55,7 +55,7 @@ void settle_rounding(std::vector<EnergyPart>& parts, int64_t total_uj) {
   parts.front().energy_uj += total_uj - sum;
 }
 
-// Parts of one way to cut the kernels' energy: most first, summing exactly to kernels_uj.
+// Parts of one grouping of the kernels' energy, largest first. They sum exactly to kernels_uj.
 template <typename Name>
 std::vector<EnergyPart> parts_of(const Tallies& tallies, const EnergyModel& model,
                                  int64_t kernels_uj, Name&& name) {
@@ -69,7 +69,7 @@ std::vector<EnergyPart> parts_of(const Tallies& tallies, const EnergyModel& mode
   return parts;
 }
 
-// ---- stretches of time: iterations and phases ----
+// ---- iterations and phases ----
 
 struct NamedStretches {
   std::vector<std::string> names;
@@ -86,7 +86,7 @@ NamedStretches iteration_stretches(const Windows& windows, Interval logged) {
   return all;
 }
 
-// Windows of one phase together.
+// One entry per phase: the merged windows of that phase.
 NamedStretches phase_stretches(const Phases& phases, Interval logged) {
   NamedStretches all;
   for (const Phase phase : {Phase::kPrefill, Phase::kDecode}) {
@@ -101,7 +101,8 @@ NamedStretches phase_stretches(const Phases& phases, Interval logged) {
   return all;
 }
 
-// Energy of each, base included, over its covered time; of those that have any.
+// Energy of each entry, base included, over its covered time. Entries without covered time are
+// omitted.
 std::vector<EnergyPart> stretch_parts(const NamedStretches& stretches,
                                       const std::vector<Work>& work, const Coverage& covered,
                                       const Laid& laid, CoveredSpan span) {
@@ -124,7 +125,7 @@ std::vector<EnergyPart> stretch_parts(const NamedStretches& stretches,
   return parts;
 }
 
-// Kernels carry whether their power is their own, and why their interval is wide.
+// Energy per kernel name, with whether the name has its own power and why its interval is wide.
 void list_kernels(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
                   CoveredSpan span, const EnergyModel& model, EnergyReport& report) {
   for (const auto& [name, tally] :
@@ -140,7 +141,7 @@ void list_kernels(const Trace& trace, const std::vector<Work>& work, const Cover
   sort_parts(report.kernels);
 }
 
-// ---- what the fit found ----
+// ---- results of the fit ----
 
 std::string why_words(const JointFit& fit, const EnergyModel& model, const Trace& trace,
                       size_t power) {
@@ -188,7 +189,7 @@ EnergyReport::Mode mode_of(const JointFit::Mode& mode, const JointFit& fit) {
 bool smooths(const JointFit& fit) {
   constexpr double kNearLimit = 0.01;
   const bool at_limit = fit.kept.high > kMostKept - kNearLimit;
-  // The intervals include what a single load leaves open, within the model.
+  // With a single load, the intervals already cover every part kept that fits.
   if (fit.one_load && !fit.kept_told) return fit.follows && at_limit && fit.carried.is_found();
   return fit.follows && (at_limit || fit.carried.is_found());
 }
@@ -240,8 +241,8 @@ void list_lags(const Laid& laid, EnergyReport& report) {
   }
 }
 
-// True if the result is at a limit of the range for cards of the model; the sensor is then another
-// one.
+// True if window or ramp is at a limit of the range for cards of the model. The sensor is then a
+// different one.
 bool is_unlike_usual(const EnergyReport& report) {
   const auto at_end = [](const Fitted& one, bool low_too) {
     const double near = 0.01 * (one.prior_high - one.prior_low);
@@ -251,16 +252,16 @@ bool is_unlike_usual(const EnergyReport& report) {
   return at_end(report.window_ns, !filter) || at_end(report.ramp_ns, false);
 }
 
-// Delay of a sample against the middle of the time since the previous one. Held, or with an unknown
-// response: as stamped.
+// Delay in seconds of a sample relative to the middle of the interval since the previous one. With
+// `hold` it is the given lag; with an unknown response it is 0.
 double late_s(const Laid& laid, bool hold) {
   const JointFit& fit = laid.model.fit;
   if (hold) return fit.response.lag_s;
   return fit.follows ? centre_s(fit.response, laid.grid.period_s) - laid.grid.period_s / 2 : 0;
 }
 
-// Shifted so that each represents the time since the previous one. A window of width w after a lag
-// and a ramp is centred at t - lag - w/2 - ramp.
+// Samples on the trace's clock, shifted so that each represents the time since the previous one. A
+// window of width w after a lag and a ramp is centred at t - lag - w/2 - ramp.
 std::vector<PowerReading> moved_readings(const PowerSeries& series, const Laid& laid, bool hold) {
   std::vector<PowerReading> moved = series.readings;
   const int64_t moved_ns = laid.moved_ns - std::llround(late_s(laid, hold) * 1e9);
@@ -268,8 +269,8 @@ std::vector<PowerReading> moved_readings(const PowerSeries& series, const Laid& 
   return moved;
 }
 
-// The moved samples of the trace's activities. Those around the activities are moved to their ends.
-// Leaving them out would miss up to a period of energy at either end, 16 of 1,242 J in a job of
+// The samples inside the span. The one before it and the one after it are moved to its ends.
+// Without them, up to a period of energy would be missing at either end: 16 of 1,242 J in a job of
 // 3 s.
 std::vector<PowerReading> readings_of_work(const std::vector<PowerReading>& moved, const Laid& laid,
                                            CoveredSpan span) {
@@ -291,8 +292,8 @@ std::vector<PowerReading> readings_of_work(const std::vector<PowerReading>& move
   return of_work;
 }
 
-// Energy of the work that the sensor shows in the idle time before its begin and after its end,
-// because window and ramp spread it. It is a sixth for a job of 1 s under a mean of 1 s.
+// Energy of the work that the sensor shows in the idle time before and after it, because window and
+// ramp spread it. It is a sixth for a job of 1 s under a mean of 1 s.
 double shown_outside_j(const PowerSeries& series, const Laid& laid, CoveredSpan span, bool hold) {
   const JointFit& fit = laid.model.fit;
   if (!fit.follows) return 0;
@@ -404,8 +405,8 @@ void add_true_energy(const SensorGain& gain, EnergyReport& report) {
   report.kernels_true_high_j = report.kernels_true_j * (1 + above);
 }
 
-// If samples do not follow the trace, or do not separate base and kernels, a part took anything
-// from nothing to all, limited by its time.
+// If the samples do not follow the trace or do not separate base and kernels, a part may have any
+// energy from 0 to the total, limited by its time.
 void bracket(const EnergyReport& report, double most_w, EnergyPart& part) {
   if (report.follows) return;
   const double most_j = static_cast<double>(part.busy_ns) * 1e-9 * most_w;
@@ -446,7 +447,7 @@ bool contradicts(const EnergyReport& report) {
          std::fabs(report.model_total_j - total_j) > kApart * total_j;
 }
 
-// Values of the log's own energy counter, in addition to its powers.
+// The log's energy counter, as an independent value or with a caveat if it contradicts the powers.
 void add_counter(const CounterCheck& counter, EnergyReport& report) {
   if (!counter.known) return;
   report.counter_j = counter.joules;
@@ -459,8 +460,7 @@ void add_counter(const CounterCheck& counter, EnergyReport& report) {
        "off: the powers were taken, the counter was not"});
 }
 
-// Totals of the covered time: measured, drawn anyway, and what follows from the powers of the
-// model.
+// Totals of the covered time: measured, base, and kernels by the powers of the model.
 void list_totals(const Trace& trace, const std::vector<Work>& work, const Coverage& covered,
                  const CoveredSpan& span, const AttributeOptions& options, const EnergyModel& model,
                  const Measured& measured, EnergyReport& report) {
@@ -498,7 +498,7 @@ void list_groups(const Trace& trace, const std::vector<Work>& work, const Covera
   }
 }
 
-// Energy of the base in the idle times, and in the rest, when something ran. Largest first.
+// Base energy in each named idle time, and in the rest, when something ran. Largest first.
 std::vector<EnergyPart> idle_parts(const std::vector<NamedTime>& idle, const Coverage& covered,
                                    const EnergyReport& report) {
   std::vector<EnergyPart> parts;
@@ -527,8 +527,8 @@ std::vector<EnergyPart> idle_parts(const std::vector<NamedTime>& idle, const Cov
   return parts;
 }
 
-// Per token, with the model's error where the total is the model's business too, and that of the count. Counted tokens are
-// of the whole trace: a log of a part of it has none.
+// Energy per token. The interval covers the measured and the modelled total and the range of the
+// token count. A count over the whole trace is not used if the log covers only part of it.
 void add_per_token(const AttributeOptions& options, int64_t span_ns, double joules, EnergyReport& report) {
   constexpr double kWhole = 0.98;
   const bool whole = static_cast<double>(report.covered_ns) >= kWhole * static_cast<double>(span_ns);
@@ -540,8 +540,8 @@ void add_per_token(const AttributeOptions& options, int64_t span_ns, double joul
   report.energy_per_token_high_j = std::max(joules, report.total_high_j) / least;
 }
 
-// Energy of the steps with prompts alone, the base included, per token of these. Samples that do
-// not separate base and kernels do not separate one step from the next either.
+// Energy per prompt token of the steps that process only prompts, base included. If the samples do
+// not separate base and kernels, they do not separate steps either.
 void add_per_prompt_token(const AttributeOptions& options, const StretchPower& power,
                           EnergyReport& report) {
   constexpr double kWhole = 0.98;
@@ -580,7 +580,7 @@ Result<EnergyReport> energy_by_fit(const Trace& trace, const Windows& windows, c
   report.usual_sensor = options.sensor.usual;
   report.sensor_unlike =
       !options.sensor.usual.empty() && (is_unlike_usual(report) || report.smoothed);
-  if (report.sensor_unlike) return report;  // to be fitted again: nothing else of it is asked
+  if (report.sensor_unlike) return report;  // the caller fits again and ignores the rest
   list_lags(laid, report);
   list_fit(laid, span, report);
   const Coverage covered(inside, longest_stand_ns(inside, std::llround(report.period_ns)));

@@ -44,10 +44,10 @@ struct SensorPrior {
   int64_t ramp_high_ns = -1;
   bool means = false;       // each sample is a mean over the time since the previous one
   bool local_time = false;  // the log's times are of an unknown zone: quarter hours may be missing
-  bool hold = false;        // nothing is fitted but powers: offset, delay and window as given
-  std::string usual = {};   // where window and ramp are from, if from cards of the same model
+  bool hold = false;        // only powers are fitted; offset, delay and window are as given
+  std::string usual = {};   // source of window and ramp, if from cards of the same model
 
-  // True if the response is given, in part or whole.
+  // True if any part of the response is given.
   bool told() const { return window_low_ns > 0 || window_high_ns > 0 || ramp_low_ns >= 0 || hold; }
 };
 
@@ -57,10 +57,10 @@ struct SensorGain {
   double value = 0.97;
   double low = 0.90;
   double high = 1.07;
-  std::string source;  // empty: of other cards
+  std::string source;  // empty: measured on other models
 };
 
-// Time with a name: in which the device ran nothing for one reason.
+// Idle time of the device with one cause: disjoint intervals in order of time.
 struct NamedTime {
   std::string name = {};
   std::vector<Interval> merged = {};
@@ -72,19 +72,21 @@ struct AttributeOptions {
   int64_t device = -1;  // only this device's kernels; -1 = all
   size_t classes = 16;  // kernel names with a power of their own, at most
   uint64_t tokens = 0;  // generated during the covered time; 0 = unknown
-  // Above 0 if they were counted in the whole trace: at least `tokens`, at most these.
+  // Upper bound of the token count, if the tokens were counted over the whole trace; `tokens` is
+  // then the lower bound. 0 = `tokens` is exact and of the covered time.
   uint64_t most_tokens = 0;
-  // Prompt tokens, and the steps of an engine that have these and no others, merged; 0 = unknown.
+  // Prompt tokens (0 = unknown), and the merged intervals of the engine steps that process nothing
+  // else.
   uint64_t prompt_tokens = 0;
   std::vector<Interval> prefill = {};
   bool one_gpu = true;  // the log is of a GPU, not of a socket, a node or several GPUs together
   uint64_t seed = 1;
   std::vector<WorkGrouping> groupings = {};
-  std::vector<NamedTime> idle = {};  // separable from each other: each has its own part of the base
-  std::vector<std::vector<Interval>> stretches = {};  // of time, merged: what was drawn in each
+  std::vector<NamedTime> idle = {};  // disjoint; each gets its share of the base energy
+  std::vector<std::vector<Interval>> stretches = {};  // merged; mean power of each is reported
 };
 
-// A value of the fit with its 95 % interval, and what it was allowed to be.
+// A fitted value, its 95 % interval, and the range of its prior.
 struct Fitted {
   double value = 0;
   double low = 0;
@@ -96,12 +98,12 @@ struct Fitted {
 // Kernel names that share one power: one name, or several that always ran alike.
 struct PowerClass {
   std::vector<std::string> names;  // most time first
-  bool others = false;             // the pool of names too short to stand alone
+  bool others = false;             // the pool of names with too little time for their own power
   double above_idle_w = 0;
   double low_w = 0;  // 95 %
   double high_w = 0;
   double window_share = 0;  // mean over the samples; each concurrent kernel counts
-  std::string why;          // the interval is wide; empty where it is not
+  std::string why;          // why the interval is wide; empty if it is not
 };
 
 // Energy above what the device draws anyway. Whole microjoules, so that parts sum exactly.
@@ -112,16 +114,16 @@ struct EnergyPart {
   double high_j = 0;
   int64_t busy_ns = 0;  // summed duration inside the covered time
   uint64_t count = 0;
-  bool alone = true;  // its class is its own; else its share of the class is by duration
+  bool alone = true;  // its class has no other name; else its share is by duration
   std::string why;    // of kernels: reason of a wide interval; empty if it is narrow
 };
 
-// Mean power while a stretch of time lasts, base included, as the sensor would show a stretch
-// without an end. NaN where covered_ns is 0.
+// Mean power in a set of intervals, base included, without the transients of the sensor at their
+// ends. NaN if covered_ns is 0.
 struct StretchPower {
-  int64_t covered_ns = 0;  // of the stretch, by the log
-  uint64_t readings = 0;   // with the window inside
-  int64_t busy_ns = 0;     // of what ran in it, summed
+  int64_t covered_ns = 0;  // time of the intervals that the log covers
+  uint64_t readings = 0;   // samples with their window inside
+  int64_t busy_ns = 0;     // summed duration of the activities inside
   uint64_t count = 0;
   double mean_w = std::numeric_limits<double>::quiet_NaN();
   double low_w = std::numeric_limits<double>::quiet_NaN();  // 95 %
@@ -149,7 +151,7 @@ struct LogClocks {
   double low_mhz = kUntold;
   double below_share = kUntold;
   size_t samples = 0;
-  bool falls = false;  // at least a tenth of them
+  bool falls = false;  // below_share is at least a tenth
 };
 
 struct EnergyReport {
@@ -161,17 +163,17 @@ struct EnergyReport {
   int64_t end_ns = 0;
   int64_t covered_ns = 0;  // of that, represented by samples: without gaps in the log
   // Measured: samples times the time since the previous sample. Includes energy that the sensor
-  // shows in idle time around the trace. In a log without idle next to the work, the first and last
-  // samples are partly of other times. The model's energy replaces them.
+  // shows in idle time around the trace. If the log has no idle next to the work, the model
+  // replaces the energy of the first and last samples, which are partly of other times.
   int64_t total_uj = 0;
-  double total_low_j = 0;  // of the measured and the modelled total; or of any delay of the sensor
+  double total_low_j = 0;  // covers measured and model total, or any delay of the sensor
   double total_high_j = 0;
-  int64_t base_uj = 0;          // drawn anyway
+  int64_t base_uj = 0;          // of the base power
   int64_t kernels_uj = 0;       // sum of `kernels`
   int64_t unattributed_uj = 0;  // total - base - kernels; may be negative
   double kernels_low_j = 0;     // 95 %
   double kernels_high_j = 0;
-  double kernels_true_j = 0;  // as a meter would have them: by the gain, its error included
+  double kernels_true_j = 0;  // divided by the gain, whose error is in the interval
   double kernels_true_low_j = 0;
   double kernels_true_high_j = 0;
   SensorGain gain = {};
@@ -179,22 +181,22 @@ struct EnergyReport {
   double model_low_j = 0;
   double model_high_j = 0;
   bool aliased = false;  // measured and modelled total contradict each other
-  double counter_j = std::numeric_limits<double>::quiet_NaN();           // of the log's own counter
-  double counter_modelled_j = std::numeric_limits<double>::quiet_NaN();  // the powers' in that time
-  bool counter_used = false;  // it agrees with the powers, and narrows them
+  double counter_j = std::numeric_limits<double>::quiet_NaN();           // by the log's counter
+  double counter_modelled_j = std::numeric_limits<double>::quiet_NaN();  // by the fitted powers
+  bool counter_used = false;  // it agrees with the powers and is part of the fit
   double base_w = 0;
   double base_low_w = 0;
   double base_high_w = 0;
   double mean_w = 0;
   bool follows = false;      // true if the samples follow the trace, and separate the base. If
                              // not, parts have only an interval, from nothing to all
-  bool separates = true;     // the base from the kernels
-  bool smoothed = false;     // beyond the model they keep a part of those before: JointFit::carried
+  bool separates = true;     // the samples separate the base from the kernels
+  bool smoothed = false;     // samples keep more of earlier ones than modelled
   double explained = 0;      // share of the samples' variance
   double residual_w = 0;     // standard deviation of a sample around the model
   uint64_t readings = 0;     // updates of the sensor used
   double period_ns = 0;      // of its updates
-  std::string grid;          // how the times of updates are known
+  std::string grid;          // grid_source_name()
   std::string usual_sensor;  // SensorPrior::usual, where that was used
   // The samples contradict the typical sensor of this GPU model. attribute_energy() then fills
   // nothing after the fit; the caller repeats it without SensorPrior::usual.
@@ -207,13 +209,13 @@ struct EnergyReport {
   bool kept_told = true;      // false: not distinguishable from 0, and `kept` ranges from 0 to the
                               // maximum
   bool lag_searched = false;  // nothing fitted in the typical range, so the search went beyond it
-  int64_t zone_ns = 0;        // added to the log's times, as of another time zone
+  int64_t zone_ns = 0;        // time-zone shift added to the log's times
   struct Mode {
     double lag_ns = 0;
-    double worse = 0;  // in sum of squares than the best; 1 = as much as is allowed
+    double worse = 0;  // excess sum of squares over the best; 1 = the maximum allowed
   };
   std::vector<Mode> modes;   // local optima that the samples allow, best first
-  std::vector<Mode> by_lag;  // best fit with each lag held
+  std::vector<Mode> by_lag;  // best fit for each fixed lag
   struct FitPoint {
     int64_t t_ns = 0;  // on the trace's clock: end of the sample's window
     double power_w = 0;
@@ -224,9 +226,9 @@ struct EnergyReport {
   std::vector<EnergyPart> kernels;        // by name, most first; sums to kernels_uj
   std::vector<EnergyPart> operators;      // by the operator that caused the work; same sum
   std::vector<EnergyGrouping> groupings;  // one per AttributeOptions::groupings
-  std::vector<EnergyPart> iterations;     // with their share of the base; outside ones not listed
+  std::vector<EnergyPart> iterations;     // base included; other time is not listed
   std::vector<EnergyPart> phases;         // prefill and decode, likewise; empty if not separable
-  std::vector<EnergyPart> idle;           // of the base, by name; with the rest sums to base_uj
+  std::vector<EnergyPart> idle;           // of the base, by cause; sums to base_uj
   double energy_per_token_j = std::numeric_limits<double>::quiet_NaN();
   double energy_per_token_low_j = std::numeric_limits<double>::quiet_NaN();
   double energy_per_token_high_j = std::numeric_limits<double>::quiet_NaN();

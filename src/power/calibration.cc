@@ -23,7 +23,7 @@ constexpr uint32_t kPulses = 120;
 // and delay.
 constexpr int64_t kWavesNs = 40'000 * kMillisecondNs;
 constexpr uint32_t kLeastPulses = 48;
-// Short pulses, in windows, and the gaps between them.
+// Lengths of short pulses and of the gaps between them, in windows.
 constexpr std::array kShortLengths = {0.25, 0.5, 1.0, 2.0, 4.0};
 constexpr double kShortestGap = 0.5;
 constexpr double kLongestGap = 2.5;
@@ -40,11 +40,11 @@ constexpr size_t kGrid = 48;
 constexpr double kGolden = 0.6180339887498949;
 constexpr std::array<const char*, 3> kLoads = {"triad:4MiB", "triad:64MiB", "triad:1GiB"};
 
-// Least squares of reading = idle + (load - idle) share, for one window and delay.
+// Least squares of sample = idle + (load - idle) share, for one window and delay.
 struct Line {
   double idle_w = 0;
   double slope_w = 0;
-  double squares = 0;  // of what is left
+  double squares = 0;  // of the residuals
 };
 
 Line fit_line(const std::vector<SensorUpdate>& updates, const LoadIntegral& load, int64_t origin,
@@ -71,7 +71,7 @@ Line fit_line(const std::vector<SensorUpdate>& updates, const LoadIntegral& load
   return line;
 }
 
-// Golden-section search for the least f in [low, high].
+// Golden-section search for the minimum of f in [low, high].
 template <typename F>
 double golden_section(double low, double high, const F& f) {
   double a = high - kGolden * (high - low);
@@ -127,7 +127,7 @@ class Calibration {
     if (options_.progress) options_.progress({stage, done, total});
   }
 
-  // The longest kernel of which enough fit into a window.
+  // The longest kernel that fits kKernelsPerWindow times into the window.
   const Load& load_for(int64_t window_ns) const {
     const Load* best = &loads_[0];
     for (const Load& load : loads_) {
@@ -172,7 +172,7 @@ class Calibration {
     return step;
   }
 
-  // From the start of the load until nine tenths of the way.
+  // Time in ns from the start of the load until 90 % of the rise; 0 if unknown.
   static int64_t rise(const std::vector<SensorUpdate>& updates, int64_t start) {
     std::vector<double> before;
     std::vector<double> after;
@@ -194,7 +194,7 @@ class Calibration {
   // the shape.
   Result<SensorCalibration> square_waves(const Step& step) {
     const int64_t scale = std::max(2 * step.period_ns, step.rise_ns);
-    // One load for all: another would draw another power.
+    // All pulses use one load, because each load draws different power.
     const Load& load = load_for(std::max(step.period_ns / 4, step.rise_ns));
     ASSAY_TRY_ASSIGN(const PulseTrain pulses, long_pulses(load, step, scale));
     const BoxcarFit alone = fit_boxcar(pulses.updates, pulses.busy, 3 * scale);
@@ -245,7 +245,7 @@ class Calibration {
                   });
   }
 
-  // The sensor's updates while `work` goes on, idle before and after it.
+  // The sensor's updates while `work` runs, with idle before and after it.
   template <typename Work>
   Result<PulseTrain> logged(int64_t period_ns, int64_t idle_ns, const Work& work) {
     PulseTrain pulses;
@@ -281,12 +281,12 @@ class Calibration {
     return options_.recorded(record);
   }
 
-  // Lengths that are not multiples of the period, so that edges fall everywhere in it.
+  // Lengths are not multiples of the period, so that edges fall at any phase of it.
   int64_t random_length(int64_t scale) {
     return std::llround(static_cast<double>(scale) * random_.uniform(kShortest, kLongest));
   }
 
-  // Load and rest of a pulse are one such length each.
+  // Load and idle of a pulse have one such length each.
   static uint32_t pulses_for(int64_t scale) {
     const double pulse_ns = static_cast<double>(scale) * (kShortest + kLongest);
     const double fit = static_cast<double>(kWavesNs) / pulse_ns;
@@ -339,7 +339,8 @@ class Calibration {
     return Ok{};
   }
 
-  // Mean reading over the counter's mean power while `work` goes on, which is steady.
+  // Ratio of the mean sample to the counter's mean power while `work` runs at steady power; NaN
+  // without a counter.
   template <typename Work>
   Result<double> against_counter(const SensorModel& sensor, int64_t measure, const Work& work) {
     const int64_t poll = std::max(kFirstPoll, sensor.period_ns / 10);
@@ -403,7 +404,7 @@ BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const BusyTimes& 
     return fit_line(updates, load, origin, window, delay).squares;
   };
   const auto longest = static_cast<double>(longest_ns);
-  // Coarse grid first: the sum of squares has several valleys when pulses are short.
+  // Starts with a coarse grid, because short pulses give several local minima.
   double window = longest;
   double delay = 0;
   double least = squares(window, delay);
@@ -417,7 +418,7 @@ BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const BusyTimes& 
   }
   const double step = longest * 0.5 / kGrid;
   const auto best_delay = [&](double w) {
-    // The samples determine the middle of the window best: search around it.
+    // The samples determine the middle of the window best, so the search is around it.
     const double middle = delay + window / 2 - w / 2;
     return golden_section(std::max(0.0, middle - 2 * step), std::max(step, middle + 2 * step),
                           [&](double d) { return squares(w, d); });

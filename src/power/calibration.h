@@ -18,7 +18,7 @@
 
 namespace assay {
 
-// The first sighting of every value, half a poll earlier: on average when it appeared.
+// Every change of value, at the middle of the two polls around it.
 std::vector<SensorUpdate> find_updates(const std::vector<PowerSample>& polls);
 // Mean time between updates. Corrects for updates that repeat a value and are therefore not
 // visible. 0 with fewer than three updates.
@@ -40,11 +40,13 @@ BoxcarFit fit_boxcar(const std::vector<SensorUpdate>& updates, const BusyTimes& 
 struct CalibrationOptions {
   uint64_t seed = 1;
   std::function<void(const ProcedureProgress&)> progress;
-  // The first sighting of every value, and when the load ran, for who wants to look at the fit.
+  // Gets the updates of the sensor and the times of the load, to inspect the fit: run 0 has the
+  // long pulses, run 1 the short ones.
   std::function<Status(const PowerRunRecord&)> recorded;
 };
 
-// Fails if the samples do not follow the load; the message says how.
+// Fails if the sensor shows fewer than three values, changes as often as it can be polled, or does
+// not follow the load; the message says which.
 Result<SensorCalibration> calibrate_sensor(PowerDevice& device, const CalibrationOptions& options);
 
 }  // namespace assay

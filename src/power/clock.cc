@@ -1,5 +1,5 @@
-// The CPU's clock and the GPU's (or the logger's) laid over each other (spec/power 3). Counters are
-// near 1e15 and more: every difference is taken as an integer before it becomes a double.
+// Aligns the GPU's (or the logger's) clock with the CPU's (spec/power 3). Counters are near 1e15
+// and more, so differences are taken as integers before conversion to double.
 
 #include <algorithm>
 #include <cmath>
@@ -70,7 +70,8 @@ std::vector<Pair> centre(const std::vector<ClockProbe>& probes, double tick_hz) 
   return pairs;
 }
 
-// Round trips near the minimum, and in every span the best few in any case.
+// Keeps round trips near the minimum, and in every span of kFilterSpan the best share of them in
+// any case.
 std::vector<Pair> filter(const std::vector<Pair>& pairs, int64_t floor_ns) {
   const double limit = kRttTolerance * static_cast<double>(floor_ns);
   std::vector<Pair> kept;
@@ -92,7 +93,8 @@ std::vector<Pair> filter(const std::vector<Pair>& pairs, int64_t floor_ns) {
   return kept;
 }
 
-// Above the exact limit: the fastest read of each of so many groups in time order.
+// With more than kExactSlopes probes, keeps the fastest read of each of kExactSlopes groups in time
+// order.
 std::vector<Pair> thin(const std::vector<Pair>& pairs) {
   if (pairs.size() <= kExactSlopes) return pairs;
   std::vector<Pair> chosen;
@@ -113,8 +115,8 @@ double median_in_place(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-// Theil-Sen: the median slope over all pairs of probes, which a third of bad ones cannot move far.
-// As a deviation from 1, so that ppm keep their digits.
+// Theil-Sen: the median slope over all pairs of probes, robust against a third of bad ones. Returns
+// the deviation from 1, so that ppm keep their precision.
 double median_rate_deviation(const std::vector<Pair>& pairs) {
   std::vector<double> slopes;
   slopes.reserve(pairs.size() * (pairs.size() - 1) / 2);
@@ -127,7 +129,7 @@ double median_rate_deviation(const std::vector<Pair>& pairs) {
   return slopes.empty() ? 0 : median_in_place(slopes);
 }
 
-// Residuals of g - c after the line.
+// Residuals of gpu - cpu from the line.
 std::vector<double> residuals(const std::vector<Pair>& pairs, double deviation, double offset) {
   std::vector<double> left;
   left.reserve(pairs.size());
@@ -143,7 +145,7 @@ double p95_of_absolute(std::vector<double> values) {
   return quantile_sorted(values, 0.95);
 }
 
-// Reads that follow each other closely, as before and after a run, seen as one.
+// Reads in quick succession, as before and after a run, combined into one.
 struct Cluster {
   double cpu = 0;
   double residual = 0;  // median, from the line through everything
@@ -166,8 +168,8 @@ double interpolate(const Cluster& a, const Cluster& b, double cpu) {
   return a.residual + (b.residual - a.residual) * (cpu - a.cpu) / (b.cpu - a.cpu);
 }
 
-// Each cluster against the straight line between its neighbours: what a two-sided resynchronisation
-// would get wrong there, with twice the distance it has in use.
+// 95th percentile of the deviation of each cluster from the line between its neighbours. It
+// estimates the error of piecewise alignment, at twice the distance of actual use.
 double left_out_p95(const std::vector<Cluster>& clusters) {
   std::vector<double> errors;
   for (size_t i = 1; i + 1 < clusters.size(); ++i) {
@@ -180,7 +182,7 @@ double left_out_p95(const std::vector<Cluster>& clusters) {
 ClockSegment segment_at(const ClockProbe& origin, int64_t gpu_origin_ns, double cpu, double gpu,
                         double rate) {
   const int64_t cpu_ns = std::llround(cpu);
-  // The origin is a whole number: what its rounding leaves is moved along the line.
+  // The origin is an integer; its rounding error is corrected along the line.
   const double gpu_there = gpu + rate * (static_cast<double>(cpu_ns) - cpu);
   return {origin.c0_ns + cpu_ns, gpu_origin_ns + std::llround(gpu_there), rate};
 }

@@ -31,7 +31,7 @@ std::string nothing_to_do(const PowerRecording& recording, const KernelProfile& 
   return {};
 }
 
-// The profile by `less`, in addition to the existing one.
+// Profiles with the options `less` and compares with the existing profile.
 ContrastResult contrast(const PowerRecording& recording, const ProfileOptions& less,
                         const KernelProfile& with, const Words& words) {
   ContrastResult result;
@@ -59,7 +59,8 @@ ContrastResult contrast_strategy(const PowerRecording& recording, const ProfileO
   if (std::string why = nothing_to_do(recording, with, strategy); !why.empty()) {
     return {.no_comparison = std::move(why)};
   }
-  // By the sensor that the profile was made with: asked anew, a wrong clock is taken for its delay.
+  // Uses the sensor that the existing profile found. A new check would take a clock error for a
+  // sensor delay.
   ProfileOptions less = options;
   less.over_run = true;
   less.check_sensor = false;

@@ -15,9 +15,9 @@ namespace assay {
 
 enum class Strategy : uint8_t { kClockSync, kGoldenRuns };  // S2, S3
 
-// `with` is the profile by all strategies, made with `options` and over_run. A recording in which
-// the strategy has nothing to do, or that is refused without it, gives no comparison, and
-// `no_comparison` says why.
+// `with` is the profile with all strategies, made with `options` and over_run. There is no
+// comparison if the strategy does nothing for this recording or if the kernel is refused without
+// it; `no_comparison` then says why.
 struct ContrastResult {
   StrategyContrast contrast = {};
   std::optional<ProfileComparison> comparison = {};

@@ -8,7 +8,7 @@
 namespace assay {
 
 namespace {
-constexpr int64_t kStandsForPeriods = 4;  // more is a hole in the log
+constexpr int64_t kStandsForPeriods = 4;  // a longer step is a gap in the log
 }
 
 Coverage::Coverage(const std::vector<PowerReading>& readings, int64_t longest_ns) {

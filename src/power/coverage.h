@@ -12,10 +12,10 @@ namespace assay {
 
 class Coverage {
  public:
-  // readings: in order of time. longest_ns: a longer gap between two samples is a hole.
+  // readings are in order of time. longest_ns: a longer gap between two samples is a hole.
   Coverage(const std::vector<PowerReading>& readings, int64_t longest_ns);
 
-  // Covered time within [from, to].
+  // Covered time within [from, to]; 0 if to <= from.
   int64_t inside(int64_t from_ns, int64_t to_ns) const {
     return to_ns > from_ns ? until(to_ns) - until(from_ns) : 0;
   }
@@ -31,7 +31,7 @@ class Coverage {
   };
   int64_t until(int64_t t_ns) const;
 
-  std::vector<Stretch> stretches_;  // in order, apart from each other
+  std::vector<Stretch> stretches_;  // in order of time, not touching
   std::vector<int64_t> before_;     // covered time before each
   int64_t covered_ns_ = 0;
   int64_t gaps_ns_ = 0;

@@ -7,17 +7,17 @@
 namespace assay {
 namespace {
 
-constexpr double kSensorOwn = 0.005;  // error of an energy that the model does not hold
+constexpr double kSensorOwn = 0.005;  // relative error of an energy beyond that of the model
 
-// Seconds of each power in a part, the base first: as by duration, at least and at most.
+// Seconds of each power in a part, base first: by duration, and the minimum and maximum possible.
 struct Seconds {
   std::vector<double> by_duration;
   std::vector<double> least;
   std::vector<double> most;
 };
 
-// A name that runs alike with others for nearly all of their time has nearly all of their energy:
-// the others draw most_w at most.
+// A name with nearly all of the time of its class also has nearly all of its energy, because the
+// others draw at most most_w.
 void hold_to_most_watts(Seconds& seconds, size_t power, double whole_s, const EnergyModel& model) {
   const Span95& watts = model.fit.powers_95[power];
   const double own_s = seconds.by_duration[power];
@@ -57,7 +57,7 @@ Seconds seconds_of(const EnergyTally& tally, const EnergyModel& model) {
   return seconds;
 }
 
-// The interval of a single power is the power's own.
+// For a single power both intervals are the same.
 Span95 interval_of(const JointFit& fit, const std::vector<double>& a, bool closely) {
   const auto powers = std::count_if(a.begin(), a.end(), [](double s) { return s != 0; });
   return powers <= 1 || !closely ? fit.outer_interval(a) : fit.interval(a);
@@ -78,11 +78,11 @@ EnergyPart part_of(std::string name, const EnergyTally& tally, const EnergyModel
   const Span95 least = interval_of(model.fit, seconds.least, closely);
   const Span95 most =
       seconds.most == seconds.least ? least : interval_of(model.fit, seconds.most, closely);
-  // No sensor is exact, whatever the samples allow.
+  // Every sensor has an error beyond what the samples show.
   const double own_j = kSensorOwn * joules;
   part.low_j = std::max(0.0, joules - std::hypot(std::max(0.0, joules - least.low), own_j));
   for (const auto& [kernel, ns] : tally.ns) part.busy_ns += ns;
-  // Nor does it draw more itself.
+  // The device draws at most this energy.
   const double base_j = seconds.most[0] * std::max(0.0, model.fit.powers_95[0].high);
   const double drawn_j = base_j + static_cast<double>(part.busy_ns) * 1e-9 * model.most_w;
   const double most_j = std::max(std::min(most.high, drawn_j), joules);

@@ -14,7 +14,8 @@
 
 namespace assay {
 
-// Names (as numbers) of each power of the fit, and the covered time of each name.
+// A fit with the kernel names (StringId values) behind each of its powers, and the covered time of
+// each name.
 struct EnergyModel {
   JointFit fit;
   std::vector<std::vector<uint32_t>> groups;         // of the powers after the base
@@ -24,11 +25,11 @@ struct EnergyModel {
                                                      // infinite if unknown
 };
 
-// Time of one part.
+// Covered time of one part: per kernel name, the number of activities, and the base.
 struct EnergyTally {
   std::map<uint32_t, int64_t> ns;  // by name
   uint64_t count = 0;
-  int64_t base_ns = 0;  // that carries the base power as well
+  int64_t base_ns = 0;  // time that also draws the base power
 };
 
 // The split of energy among names that share one power is unknown. A part's interval therefore

@@ -10,17 +10,17 @@
 
 namespace assay {
 
-// Holes in the log, and what of the trace lies before and after it.
+// Gaps in the log, and work of the trace before and after the log.
 void add_coverage_trust(const Coverage& covered, CoveredSpan span, TrustNotes& trust);
-// outside_ns: of the trace, before and after the log.
+// outside_ns: time of the trace that no sample covers, apart from gaps; no caveat if <= 0.
 void add_uncovered_trust(int64_t outside_ns, TrustNotes& trust);
 void add_zone_trust(int64_t zone_ns, TrustNotes& trust);
 void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, TrustNotes& trust);
 // Samples that depend on earlier ones, under a fixed response.
 void add_smoothing_trust(TrustNotes& trust);
-// pooled: kernel names in the class of the rest.
-// Clocks that were up in idle, or fell under load.
+// Clocks that stayed high in idle, or fell under load.
 void add_clock_trust(const LogClocks& clocks, TrustNotes& trust);
+// pooled: number of kernel names that share the power of the rest.
 void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust);
 
 }  // namespace assay

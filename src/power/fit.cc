@@ -56,7 +56,7 @@ double widest_gap(std::vector<double> times, double span_ns) {
   return gap;
 }
 
-// The points by run.
+// Index of the run per point, and the number of runs.
 struct Runs {
   std::vector<size_t> run_of;  // per point, dense
   size_t count = 0;
@@ -75,8 +75,8 @@ Runs runs_of(const std::vector<LoiPoint>& points) {
   return runs;
 }
 
-// Resamples the residuals of one fit: the times stay as they are, so that no resample is short of
-// them. Wanted are the mean and the curve at each grid time.
+// Resamples the residuals of one fit. Times stay fixed, so that every resample supports the fit.
+// The wanted values are the mean and the curve at each grid time.
 class Bootstrap {
  public:
   Bootstrap(const std::vector<LoiPoint>& points, const CurveFit& fit,
@@ -89,7 +89,7 @@ class Bootstrap {
     const ThinQr qr = thin_qr(design);
     thin_q_ = qr.q;
     projector_ = qr.r.triangularView<Eigen::Upper>().solve(thin_q_.transpose());
-    // A point that bends the curve to itself hides its residual: undone by its leverage.
+    // A point with high leverage shows only part of its residual; dividing by this restores it.
     hidden_ = (1 - thin_q_.rowwise().squaredNorm().array()).max(1e-6).sqrt();
     residuals_ = spread_out(left_over(powers_of(points)));
     wanted_ = Matrix(static_cast<Eigen::Index>(grid_ns.size()) + 1, terms);
@@ -131,7 +131,7 @@ class Bootstrap {
   }
   Vector spread_out(const Vector& raw) const { return raw.cwiseQuotient(hidden_); }
 
-  // All residuals of a run keep together and keep or change their sign.
+  // All residuals of a run keep or change their sign together.
   Vector flip_runs(std::mt19937_64& random) const {
     std::vector<double> sign(runs_.count);
     for (double& s : sign) s = (random() >> 63) != 0 ? 1.0 : -1.0;
@@ -142,7 +142,7 @@ class Bootstrap {
     return flipped;
   }
 
-  // One point per run or little more: every point gets the residual of another.
+  // For runs with about one point: every point gets the residual of a random one.
   Vector redraw_points(std::mt19937_64& random) const {
     Vector drawn(residuals_.size());
     for (Eigen::Index i = 0; i < drawn.size(); ++i) {
@@ -152,8 +152,9 @@ class Bootstrap {
     return drawn;
   }
 
-  // Of every requested value, from the residuals of a fit. By runs if they keep together (each run
-  // moves the coefficients by its residuals, independent of the others), else by the scatter.
+  // Standard errors of the wanted values from the residuals of a fit. With several points per run,
+  // each run contributes the sum of its residuals as one independent term. Otherwise residuals are
+  // independent and of equal variance.
   Vector standard_errors(const Vector& raw) const {
     if (!together_)
       return (wanted_ * projector_).rowwise().norm() * (raw.norm() / std::sqrt(freedom_));
@@ -172,7 +173,7 @@ class Bootstrap {
   Matrix thin_q_;
   Matrix projector_;  // powers to coefficients
   Vector hidden_;     // share of its residual that a point shows: sqrt(1 - leverage)
-  Vector residuals_;  // of the fit, undone by leverage
+  Vector residuals_;  // of the fit, divided by hidden_
   Matrix wanted_;     // coefficients to wanted values
   Vector centres_;
 };

@@ -29,10 +29,10 @@ uint32_t supported_degree(const std::vector<LoiPoint>& points, double span_ns);
 struct CurveFit {
   double span_ns = 0;
   std::vector<double> coefficients;  // of P_0 .. P_d in u = 2 t / span - 1
-  double residual_w = 0;             // standard deviation around the curve, n - d - 1 below
+  double residual_w = 0;             // around the curve, with n - d - 1 degrees of freedom
 
   double at(double toi_ns) const;
-  // Integral over [0, span] / span: only P_0 has one.
+  // Mean power over [0, span]: the other Legendre polynomials integrate to 0.
   double mean() const { return coefficients.front(); }
 };
 // Needs degree + 1 points at distinct times.

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kFewestReadings = 20;
 constexpr size_t kReadingsPerClass = 10;
 constexpr double kWellExplained = 0.9;
-constexpr double kMarginS = 5;  // of the log around the work: for its idle and the sensor's updates
+constexpr double kMarginS = 5;  // of log used on each side of the work, for idle and updates
 
 Error laying_error(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
@@ -34,7 +34,7 @@ std::string seconds(int64_t ns) {
 
 constexpr int64_t kQuarterHour = 900'000'000'000;
 
-// Whole quarters of an hour, not 0, by which log and trace would meet.
+// Time-zone shifts (whole quarter hours, not 0) with which log and trace overlap, ascending.
 std::vector<int64_t> zones_that_meet(CoveredSpan trace, CoveredSpan log) {
   constexpr int64_t kMostQuarters = int64_t{14} * 4;
   std::vector<int64_t> zones;
@@ -92,7 +92,7 @@ ResponsePrior prior_of(const PowerSeries& series, const SensorPrior& sensor) {
   return prior;
 }
 
-// The log's samples near the work; seconds since the trace's begin.
+// The log's samples near the work, in seconds since the begin of the span.
 std::vector<TimedPower> polls_near(const PowerSeries& series, int64_t moved_ns, CoveredSpan span,
                                    WorkSpan work) {
   std::vector<TimedPower> polls;
@@ -105,8 +105,8 @@ std::vector<TimedPower> polls_near(const PowerSeries& series, int64_t moved_ns, 
   return polls;
 }
 
-// Time with known activity, for the fit. If the log shows idle around the work, it does not depend
-// on the extent of the recording.
+// Time in which the activities are known. Idle in the log extends it, whatever the extent of the
+// trace.
 struct KnownSpan {
   double begin_s = 0;
   double end_s = 0;
@@ -128,8 +128,7 @@ std::vector<TimedUse> use_near(const std::vector<LoggedValue>& use, int64_t move
   return timed;
 }
 
-// Updates with a window inside the known time. Unrecorded activities may have run before and after
-// it.
+// Updates whose window is inside the known time. Outside it, unrecorded activities may have run.
 std::vector<TimedPower> updates_inside(const std::vector<TimedPower>& updates, double reach_s,
                                        double least_lag_s, KnownSpan known) {
   std::vector<TimedPower> inside;
@@ -143,7 +142,7 @@ std::vector<TimedPower> updates_inside(const std::vector<TimedPower>& updates, d
 
 // ---- classes ----
 
-// Names by time: the first have a power each, the rest one together.
+// Columns by time: one per name for those with most time, and one for the rest.
 struct Columns {
   std::vector<uint32_t> names;                     // with a column each, most time first
   std::vector<uint32_t> pooled;                    // in the last column
@@ -192,8 +191,8 @@ struct Fit {
   std::vector<TimedPower> updates;
 };
 
-// A fit to the updates that are surely inside the trace, whatever the sensor; then to all that are
-// inside by what that fit found.
+// Fits the updates that are inside the known time for any sensor. Then fits again with all that are
+// inside under the response found.
 Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, KnownSpan known) {
   const ResponsePrior prior = problem.prior;
   const auto inside = [&](const Span95& lag, double window_s, double ramp_s) {
@@ -219,17 +218,18 @@ Result<Fit> fit_readings(JointProblem problem, const UpdateGrid& grid, KnownSpan
   return Fit{fit_jointly(std::move(problem)), std::move(better)};
 }
 
-// ---- one place of the log ----
+// ---- one alignment of the log ----
 
-// Maximum part that an update may keep of the previous one. Fitted if every update is known and the
-// sensor's response is unknown.
+// Maximum weight of the previous update; 0 = not fitted. It is fitted only if every update is known
+// and the response is not.
 double most_kept(const Laid& laid, const AttributeOptions& options) {
   const bool known =
       laid.grid.source == GridSource::kRepeats || laid.grid.source == GridSource::kStamps;
   return known && laid.problem.prior.two_ramps && !options.sensor.means ? kMostKept : 0;
 }
 
-// More than one GPU shows more than one draws, where the log does not say so.
+// Maximum power of a kernel. Infinite if the log may be of several GPUs, because they exceed the
+// limit of one.
 double most_watts(const std::vector<TimedPower>& polls, const AttributeOptions& options) {
   double shown_w = 0;
   for (const TimedPower& poll : polls) shown_w = std::max(shown_w, poll.power_w);
@@ -238,7 +238,7 @@ double most_watts(const std::vector<TimedPower>& polls, const AttributeOptions& 
                                                    : std::numeric_limits<double>::infinity();
 }
 
-// Groups of columns as classes of the fit, and their names.
+// Makes one class of the fit from each group of columns, and stores its names.
 void take_groups(const std::vector<std::vector<size_t>>& groups, const Columns& columns,
                  const std::vector<std::vector<BusySpan>>& by_column, JointProblem& problem,
                  Laid& laid) {
@@ -262,8 +262,8 @@ void take_groups(const std::vector<std::vector<size_t>>& groups, const Columns& 
 
 // ---- the counter ----
 
-// First and last change of the counter inside the trace, and its error: the energy that the device
-// may draw between two changes.
+// First and last change of the counter inside the trace. Its error is the maximum energy between
+// two changes.
 struct CountedSpan {
   double begin_s = 0;
   double end_s = 0;
@@ -307,8 +307,8 @@ std::vector<double> ran_s(const std::vector<std::vector<BusySpan>>& classes, dou
   return seconds;
 }
 
-// Takes the counter into the fit, unless the two contradict each other: public reports have either
-// of them wrong.
+// Adds the counter to the fit unless the two contradict each other. Public reports show that either
+// can be wrong.
 void take_counter(const PowerSeries& series, CoveredSpan span, Laid& laid) {
   constexpr double kSigmas = 2;
   JointFit& fit = laid.model.fit;
@@ -340,7 +340,7 @@ WorkSpan work_span(const std::vector<Work>& work, CoveredSpan span) {
           static_cast<double>(end_ns - span.begin_ns) * 1e-9};
 }
 
-// Mean share of every class over the samples of the trace; those of idle around it do not count.
+// Mean share of every class over the samples inside the trace, without those of idle around it.
 std::vector<double> shares_of_trace(const Laid& laid, KnownSpan traced) {
   const Response& r = laid.model.fit.response;
   std::vector<TimedPower> updates =
@@ -387,7 +387,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   std::vector<std::vector<size_t>> groups =
       group_alike(by_column, laid.grid.updates, laid.grid.period_s);
   ASSAY_TRY_ASSIGN(Fit fit, fit_groups(groups));
-  // A sensor with a window below its period separates more.
+  // A sensor with a window shorter than its period separates more classes.
   const double seen_s = fit.fit.window_s.high + 2 * fit.fit.ramp_s.high;
   std::vector<std::vector<size_t>> finer = group_alike(by_column, laid.grid.updates, seen_s);
   if (fit.fit.follows && finer.size() > groups.size()) {
@@ -396,7 +396,7 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
   }
   laid.model.fit = std::move(fit.fit);
   problem.updates = std::move(fit.updates);
-  // Only the model determines the base then, so it has to be right.
+  // Without idle in the log, only the model determines the base, so it must fit well.
   if (!laid.idle.any() && laid.model.fit.explained < kWellExplained) {
     laid.model.fit = without_separation(std::move(laid.model.fit));
   }
@@ -409,8 +409,8 @@ Result<Laid> lay_within(const PowerSeries& series, const AttributeOptions& optio
 }
 
 // True if a lag beyond the typical range is worth a search: the samples do not follow the trace, or
-// poorly, or best at the range's end. Samples that follow it and do not separate the base say where
-// the log lies; a far place at which they would separate it is a chance.
+// poorly, or best at a limit of the range. Samples that follow the trace but do not separate the
+// base still locate the log. A distant lag at which they would separate it is a coincidence.
 bool lag_in_doubt(const Laid& laid) {
   const JointFit& fit = laid.model.fit;
   const Span95& usual = laid.problem.prior.lag_s;
@@ -419,8 +419,8 @@ bool lag_in_doubt(const Laid& laid) {
          fit.lag_s.high > usual.high - near;
 }
 
-// True if a fit with a free lag is better by more than its additional freedom explains; both over
-// their own samples.
+// True if the fit with the wide range of lags is better by more than its additional freedom
+// explains. Each is compared over its own samples.
 bool clearly_better(const JointFit& wide, const JointFit& usual, double times_wider) {
   constexpr double kBar = 10;  // chi-square of one, 99.8 %
   if (!wide.follows) return false;
@@ -431,9 +431,9 @@ bool clearly_better(const JointFit& wide, const JointFit& usual, double times_wi
          kBar + 2 * std::log(times_wider);
 }
 
-// Searches the typical range of lags. If the result is doubtful and the user gave no limit, also
-// searches seconds around it: the error of a clock that was never set exceeds the delay of any
-// sensor.
+// Searches the typical range of lags. If the result is in doubt and the user gave no limit, also
+// searches kSearchedS beyond it on both sides: a clock that was never set is off by more than any
+// sensor delays.
 Result<Laid> lay_over(const PowerSeries& series, const AttributeOptions& options,
                       const std::vector<Work>& work, CoveredSpan span, int64_t zone_ns) {
   constexpr double kSearchedS = 2;

@@ -33,44 +33,44 @@ struct CoveredSpan {
 
 CoveredSpan span_of(const std::vector<Work>& work, const Trace& trace);
 
-// Shift of the log's times, apart from its offset, with which it overlaps the trace: 0, or the only
-// time zone that makes them overlap. Fails if there is none, or several; then only a fit can
+// Time-zone shift (ns, whole quarter hours) that makes log and trace overlap in addition to the
+// given offset: 0 if they already do. Fails if no zone or several do; with several, only a fit can
 // choose.
 Result<int64_t> zone_of_log(CoveredSpan log, CoveredSpan trace, const AttributeOptions& options);
 
-// The log's own counter of energy between two of its values inside of the trace, against the powers
-// that were fitted without it.
+// The log's energy counter between two of its changes inside the trace, compared with the powers
+// fitted without it.
 struct CounterCheck {
   bool known = false;
   double joules = 0;
   double sigma_j = 0;
   double modelled_j = 0;
-  bool used = false;  // they agree: the fit is of both
+  bool used = false;  // they agree, and the fit includes the counter
 };
 
-// When each of `most` classes ran, in seconds since begin_ns: the names with most time one each,
-// the rest together.
+// Busy intervals of at most `most` classes, in seconds since begin_ns: one per name with the most
+// time, the last for all other names.
 std::vector<std::vector<BusySpan>> busy_by_name(const std::vector<Work>& work, size_t most,
                                                 int64_t begin_ns);
 
-// Everything the fit was made of and what came out, for one place of the log on the trace's clock.
+// Inputs and result of the fit for one alignment of the log.
 struct Laid {
   int64_t zone_ns = 0;
   int64_t moved_ns = 0;  // added to the log's times before the fit
   UpdateGrid grid;
-  LogIdle idle;                    // around the work
+  LogIdle idle;                    // idle in the log around the work
   bool lag_searched = false;       // found beyond the typical range
-  JointProblem problem;            // that the fit solves
-  std::vector<double> shares;      // mean of each power's activity
-  size_t pooled = 0;               // names in the column of the rest
-  size_t pooled_group = SIZE_MAX;  // where that is
+  JointProblem problem;            // the problem of the final fit
+  std::vector<double> shares;      // mean activity of each class over the samples
+  size_t pooled = 0;               // number of names that share the last column
+  size_t pooled_group = SIZE_MAX;  // the group with that column
   EnergyModel model;
   CounterCheck counter;
 };
 
-// Uses the given offset. If log and trace overlap only under a time zone, tries the quarter hours
-// that make them overlap, and selects the one with the best fit. Fails if they do not overlap, or
-// overlap in fewer than 20 samples.
+// Aligns with the given offset. If log and trace overlap only under a time zone, tries each quarter
+// hour that makes them overlap and takes the best fit. Fails if they do not overlap, or overlap in
+// fewer than 20 samples.
 Result<Laid> lay_log(const PowerSeries& series, const AttributeOptions& options,
                      const std::vector<Work>& work, CoveredSpan span);
 

@@ -23,7 +23,7 @@ int64_t ns_of(double seconds, CoveredSpan span) {
   return span.begin_ns + std::llround(seconds * 1e9);
 }
 
-// Median of the values in the idle stretches; those just after the work do not count.
+// Median of the values in idle, except the first second after the work.
 double median_in_idle(const std::vector<LoggedValue>& values, int64_t moved_ns, CoveredSpan span,
                       const LogIdle& idle) {
   std::vector<double> inside;
@@ -36,7 +36,7 @@ double median_in_idle(const std::vector<LoggedValue>& values, int64_t moved_ns, 
   return inside.empty() ? LogClocks::kUntold : median(std::move(inside));
 }
 
-// Values at times before which the GPU was busy.
+// Values with a busy GPU in the time kLoadedNs before them.
 std::vector<double> under_load(const std::vector<LoggedValue>& values, int64_t moved_ns,
                                const std::vector<Interval>& busy) {
   std::vector<double> loaded;
@@ -61,7 +61,7 @@ double quantile_of(std::vector<double> values, double q) {
   return quantile_sorted(values, q);
 }
 
-// A clock that rises when work begins has not fallen, so samples count from the first high one.
+// Samples count from the first high one, because a clock that rises with the work has not fallen.
 void add_fall(std::vector<double> loaded, LogClocks& found) {
   if (loaded.size() < kFewest) return;
   found.high_mhz = quantile_of(loaded, 0.95);

@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-// A sample for the time since the previous one.
+// A sample and the time that it represents.
 struct Step {
   double seconds = 0;
   double watts = 0;
@@ -33,8 +33,9 @@ struct Sum {
   }
 };
 
-// Deficit of the first samples against the mean of the later ones, for every number of first
-// samples up to `latest_s`. The later ones are at least a third as long, or they show no level.
+// Extends `range` by the deficit of the first samples against the mean of the later ones, for every
+// number of first samples up to `latest_s`. The later ones must last at least a third as long, or
+// their level is unknown.
 void extend(const std::vector<Step>& steps, double latest_s, double sign, Span95& range) {
   constexpr double kLeastAfter = 1.0 / 3;
   constexpr size_t kFewestAfter = 3;

@@ -16,10 +16,10 @@ namespace assay {
 double joules_between(const std::vector<PowerReading>& samples, int64_t longest_ns,
                       int64_t begin_ns, int64_t end_ns);
 
-// Energy that a sum of the samples from begin_ns to end_ns lacks, at least and at most, under any
-// delay up to `latest_ns`. A delay c and a power that is D lower before the work lack c D. The
-// first samples are below the later ones by the same energy. Samples after the work show it once
-// more.
+// Minimum and maximum of the energy that a sum of the samples from begin_ns to end_ns misses, under
+// any delay up to latest_ns. With delay c and a power that is D lower before the work, the sum
+// misses c D. The first samples fall short of the later ones by the same energy, and samples after
+// the work show it again.
 Span95 left_out_j(const std::vector<PowerReading>& samples, int64_t longest_ns, int64_t begin_ns,
                   int64_t end_ns, int64_t latest_ns);
 

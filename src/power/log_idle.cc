@@ -16,7 +16,7 @@ constexpr double kLevelWithin = 0.05;  // share of the level, and at least:
 constexpr double kLevelWithinW = 2;
 constexpr double kLowerThanWork = 0.75;
 constexpr double kSettledS = 1.5;   // after the work: the longest window and its tail
-constexpr double kOneLevel = 0.01;  // sides closer than this are one
+constexpr double kOneLevel = 0.01;  // levels of both sides within this are equal
 
 double tolerance_w(double level_w) { return std::max(kLevelWithinW, kLevelWithin * level_w); }
 
@@ -55,7 +55,7 @@ bool lingers(Iterator first, Iterator end, double level_w, double most_w) {
   return false;
 }
 
-// Samples of the work: low ones, and their upper quartile, because a slow sensor takes a while.
+// Levels during the work: 5th percentile, and 75th because a slow sensor takes time to rise.
 struct Shown {
   double lower_w = 0;
   double upper_w = 0;

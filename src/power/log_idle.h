@@ -1,8 +1,7 @@
 #pragma once
 
-// Idle that the log itself shows, before the first and after the last device work of a trace. It
-// separates what the device draws anyway from what kernels add, whether or not the trace was
-// recorded for longer than its work.
+// Idle in the log before the first and after the last device activity of a trace. It separates the
+// base power from what kernels add, even if the trace was recorded only while kernels ran.
 
 #include <optional>
 #include <vector>
@@ -28,22 +27,22 @@ struct LogIdle {
   std::vector<double> levels() const;
 };
 
-// First and last moment of device work.
+// From the start of the first device activity to the end of the last.
 struct WorkSpan {
   double begin_s = 0;
   double end_s = 0;
 };
 
-// Utilisation at a time, as the updates have it.
+// Utilisation at a time, on the clock of the updates.
 struct TimedUse {
   double t_s = 0;
   double percent = 0;
 };
 
-// updates: in order. A side is idle if its samples are level from the edge of the log up to the
-// work, and well below those of the work. No sample of the work may be lower. Unrecorded
-// work is not level, or not lower than the recorded. A utilisation in the log decides against idle,
-// or for it if the two powers are close.
+// updates: in order of time. A side is idle if its samples are level from the edge of the log up to
+// the work and well below those of the work, and no sample of the work is lower. Unrecorded work is
+// not level, or not lower than the recorded work. If the log has utilisation, a busy one rules out
+// idle, and a zero one confirms it even if the two powers are close.
 LogIdle find_log_idle(const std::vector<TimedPower>& updates, WorkSpan work,
                       const ResponsePrior& prior, double period_s,
                       const std::vector<TimedUse>& use = {});

@@ -8,9 +8,9 @@
 namespace assay {
 namespace {
 
-constexpr double kMostHalf = 0.1;      // of the power, that its interval may be wide
+constexpr double kMostHalf = 0.1;      // maximum half-width, relative to the power
 constexpr double kNegligible = 0.005;  // of a window
-constexpr double kIdleKnownTo = 0.02;  // of idle power: its median over a measurement run
+constexpr double kIdleKnownTo = 0.02;  // relative error of idle power, a median over a run
 
 std::string text_of(const char* form, double value) {
   char text[64];
@@ -18,11 +18,11 @@ std::string text_of(const char* form, double value) {
   return text;
 }
 
-// For a mixture of windows that tile an execution: a curve is less accurate at its ends, which no
+// Relative error for windows that tile an execution: a curve is less accurate at its ends, which no
 // band shows. Found on simulated devices (seeds 700 to 779), checked on others.
 constexpr double kEndsKnownTo = 0.003;
 
-// A mixture and what else is in it, as shares of the same time.
+// A mixture and its other components, as shares of the same time.
 struct Mixture {
   double watts = 0;
   double half_w = 0;
@@ -41,7 +41,7 @@ Mixture mixture_of(const KernelProfile& profile) {
           profile.mixed_with, 1 - profile.window_share};
 }
 
-// The other parts of the mixture, in watts; nullopt with the unknown part in `missing`.
+// Power of the other components of the mixture; nullopt with the unknown one in `missing`.
 std::optional<KnownPower> others_of(const Mixture& mixture, double idle_w,
                                     const std::map<std::string, KnownPower>& known,
                                     std::string& missing) {

@@ -15,16 +15,17 @@
 
 namespace assay {
 
-// Below this share of the windows a number is not said to be the kernel's.
+// A number is the kernel's own only if it ran in at least this share of the windows.
 constexpr double kLeastOwnShare = 0.9;
 
 struct KnownPower {
   double watts = 0;
   double half_w = 0;  // of its 95 % interval
 };
-// By name, kernels with windows of their own.
+// Powers of the kernels that fill their windows alone, by name.
 std::map<std::string, KnownPower> known_powers(std::span<const KernelProfile> profiles);
-// Fills the unmixed powers of a kMixed profile, or says what is not known for it.
+// Fills the unmixed powers and energy of a kMixed profile, or adds a reason why they are unknown.
+// Leaves other profiles unchanged.
 void unmix(KernelProfile& profile, const std::map<std::string, KnownPower>& known);
 
 }  // namespace assay

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kTolerableOverlap = 20;  // a twentieth of an execution, as for clocks
+constexpr int64_t kTolerableOverlap = 20;  // 1/20 of an execution, as for clocks
 constexpr size_t kSettledExecution = 3;    // the fourth: three warm-ups before it
 
 Error recording_error(std::string message) {
@@ -35,7 +35,7 @@ Status check_samples(const std::vector<PowerSample>& samples) {
   return Ok{};
 }
 
-// Executions run back to back, so that one overlaps the next by what stamps are off at most.
+// Executions run back to back, so they may overlap by the error of timestamps at most.
 Status check_overlap(const PowerExecution& before, const PowerExecution& e,
                      const std::string& which) {
   const int64_t overlap = before.end_ns - e.start_ns;
@@ -156,7 +156,7 @@ TimedSamples time_samples(const PowerRecording& recording, const ClockModel& clo
   TimedSamples timed;
   timed.samples.reserve(recording.samples.size());
   for (size_t i = 0; i < recording.samples.size(); ++i) {
-    // A driver that returns its last sample again adds nothing.
+    // A repeated timestamp is the driver returning its last sample again.
     if (i > 0 && recording.samples[i].t_ns == recording.samples[i - 1].t_ns) {
       ++timed.repeated;
       continue;

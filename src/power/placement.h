@@ -13,14 +13,14 @@
 
 namespace assay {
 
-// One run seen from one kernel: its last block of executions back to back.
+// One run from the view of one kernel: its last block of consecutive executions.
 struct RunView {
   uint32_t run = 0;
   size_t first = 0;  // into PowerRecording::executions: the run is [first, end)
   size_t end = 0;
   size_t block = 0;                // first execution of the block
-  size_t ssp = 0;                  // its last execution
-  std::optional<size_t> sse = {};  // its fourth, where the block begins the run
+  size_t ssp = 0;                  // last execution of the block
+  std::optional<size_t> sse = {};  // fourth execution of a run that begins with the block
   int64_t ssp_duration_ns = 0;
 };
 
@@ -33,12 +33,12 @@ struct CutRun {
 };
 std::vector<CutRun> find_cut_runs(const PowerRecording& recording);
 
-// Runs with the kernel: those that end with it, else all that have it. At most `most` of them, and
-// none of `cut`, which is in order.
+// Runs that end with the kernel, or if there are none, all runs that contain it. At most `most` of
+// them, without those in `cut`.
 std::vector<RunView> view_runs(const PowerRecording& recording, uint32_t kernel,
                                std::optional<uint32_t> most, const std::vector<CutRun>& cut);
 
-// A sample on the CPU's clock: the end of its window.
+// A sample with the end of its window on the CPU's clock.
 struct TimedSample {
   int64_t t_ns = 0;
   size_t sample = 0;  // into PowerRecording::samples
@@ -50,7 +50,7 @@ struct TimedSamples {
 };
 TimedSamples time_samples(const PowerRecording& recording, const ClockModel& clock);
 
-// Per execution, the samples inside it; and what lies in none.
+// Samples per execution, and the number outside any execution.
 struct Placement {
   std::vector<std::vector<TimedSample>> in_execution;
   uint64_t outside_runs = 0;
@@ -58,15 +58,15 @@ struct Placement {
 };
 Placement place_samples(const PowerRecording& recording, const TimedSamples& samples);
 
-// Share of [t - window, t] during which the executions [from, to] ran; 1 where the window is 0.
+// Share of [t - window, t] during which the executions [from, to] ran; 1 if the window is 0.
 double window_share(const PowerRecording& recording, size_t from, size_t to, int64_t t_ns,
                     int64_t window_ns);
 // The same per kernel of the recording, over every execution up to `to`.
 std::vector<double> kernel_shares(const PowerRecording& recording, size_t to, int64_t t_ns,
                                   int64_t window_ns);
 
-// No samples, no executions, clocks that jump back, numbers that cannot be: an error that says
-// where.
+// Fails on a recording without samples or executions, with clocks that jump back or with
+// implausible values. The message says where.
 Status check_recording(const PowerRecording& recording);
 
 }  // namespace assay

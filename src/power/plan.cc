@@ -1,5 +1,4 @@
-// Requirements of a measurement run before it starts, and the selection of its runs (spec/power 1
-// and 2).
+// Plan of a measurement run and selection of its runs (spec/power 1 and 2).
 
 #include <algorithm>
 #include <array>
@@ -30,7 +29,7 @@ constexpr std::array<PlanRow, 4> kPlanRows = {{
     {1000 * kMicrosecond + 1, {200, 10 * kMicrosecond, 0.02, false}},
 }};
 
-// Last value of the bin that starts at `low`, as a whole number of nanoseconds.
+// Largest integer in the bin that starts at `low`.
 int64_t bin_end(int64_t low, double margin) {
   return low + static_cast<int64_t>(std::floor(static_cast<double>(low) * margin + 1e-6));
 }

@@ -20,22 +20,22 @@ constexpr int64_t kMaybeLongEnough = 20'000;
 constexpr uint32_t kSseExecutions = 4;      // step 3
 constexpr uint32_t kDelayBenchmark = 1000;  // probes at idle (spec/power 3)
 constexpr uint32_t kProbesAroundRun = 10;
-constexpr uint32_t kPlanningRuns = 0xffff0000;      // run numbers that are never recorded
-constexpr int64_t kCoolDown = 30 * kMillisecondNs;  // idle between runs, so that each starts alike
-constexpr uint32_t kMeanRuns = 48;                  // at least 32 repetitions (Yang et al.)
-constexpr double kGoldenShare = 0.6;                // of runs, expected to count
+constexpr uint32_t kPlanningRuns = 0xffff0000;          // run numbers that are never recorded
+constexpr int64_t kCoolDown = 30 * kMillisecondNs;      // idle before each run, to start alike
+constexpr uint32_t kMeanRuns = 48;                      // at least 32 repetitions (Yang et al.)
+constexpr double kGoldenShare = 0.6;                    // expected share of golden runs
 constexpr int64_t kSettlingSpan = 50 * kMillisecondNs;  // watched for throttling, at least
 constexpr uint32_t kSettlingRuns = 24;
 constexpr uint32_t kFewSettlingRuns = 4;
 constexpr uint32_t kMostGrowth = 6;
-// Heat and power limits act within seconds: one run is watched for so long at the end.
+// Heat and power limits act within seconds. At the end, one run of this length shows them.
 constexpr int64_t kLateSpan = 8'000 * kMillisecondNs;
-constexpr uint32_t kMostLate = 200'000;  // executions of it
+constexpr uint32_t kMostLate = 200'000;  // its maximum number of executions
 constexpr uint32_t kMostExecutions = 4'000'000;
-constexpr double kMostSamples = 2e6;    // of one measurement run: some hundred MB
+constexpr double kMostSamples = 2e6;    // of one measurement run: a few hundred MB
 constexpr double kLongestCampaign = 6;  // hours
 
-// One digit after the point where there is one before it.
+// One decimal below 10, none above.
 std::string fixed(double value) {
   char text[64];
   std::snprintf(text, sizeof(text), value < 10 ? "%.1f" : "%.0f", value);
@@ -109,9 +109,9 @@ class Procedure {
     if (observer_.progress) observer_.progress({stage, done, total});
   }
 
-  // ---- steps 1, 3 and 4: before anything is recorded ----
+  // ---- steps 1, 3 and 4: before recording ----
 
-  // Empty: fine. Else why nothing can be measured.
+  // Reason why nothing can be measured; empty if the plan is complete.
   Result<std::string> make_plan() {
     const SensorModel& sensor = recording_.sensor;
     if (sensor.window_ns <= 0 || sensor.period_ns <= 0) {
@@ -122,7 +122,7 @@ class Procedure {
     ASSAY_TRY(check_least_length());
     ASSAY_TRY(time_kernel());
     ASSAY_TRY(check_length(static_cast<double>(plan_.t_exec_ns)));
-    // Until throttling sets in an execution may be shorter than a settled one.
+    // Before throttling, an execution may be shorter than a settled one.
     const auto table = look_up(plan_.t_exec_ns >= kMaybeLongEnough);
     if (!table) return too_short();
     decide_on_curve(table->runs);
@@ -131,7 +131,7 @@ class Procedure {
     return look_up(false) ? std::string() : too_short();
   }
 
-  // Refuses, before anything runs, what even at the device's peak takes too long.
+  // Fails before anything runs if the workload takes too long even at the device's peak.
   Status check_least_length() {
     for (const uint32_t kernel : before_) before_ns_ += least_ns(kernel);
     return check_length(least_ns(kernel_));
@@ -149,10 +149,10 @@ class Procedure {
     return least_s * 1e9;
   }
 
-  // Minimum time of the measurement run if an execution takes t_ns.
+  // Fails if a measurement run with executions of t_ns exceeds the limits of time or samples.
   Status check_length(double t_ns) const {
     if (t_ns + before_ns_ < kMillisecondNs)
-      return Ok{};  // shorter ones are bounded by their number
+      return Ok{};  // shorter runs are limited by their number
     t_ns = std::max(t_ns, 1.0);
     const auto table = plan_profile(std::llround(t_ns), true);
     const double runs = options_.runs.value_or(table ? table->runs : kMeanRuns);
@@ -213,18 +213,18 @@ class Procedure {
     return Ok{};
   }
 
-  // A curve needs enough samples inside one execution; with a slow sensor only the mean is had.
+  // A curve needs enough samples inside one execution. A slow sensor gives only the mean.
   void decide_on_curve(uint32_t table_runs) {
     const double per_run =
         static_cast<double>(plan_.t_exec_ns) / static_cast<double>(recording_.sensor.period_ns);
     const double most_runs =
         static_cast<double>(table_runs) + options_.rounds * static_cast<double>(plan_.loi_target);
     plan_.mean_only = most_runs * per_run * kGoldenShare < plan_.loi_target ||
-                      recording_.sensor.ramp_ns > 0;  // no curve that could be believed
+                      recording_.sensor.ramp_ns > 0;  // a ramp blurs the curve
     if (plan_.mean_only && !options_.runs) plan_.runs = kMeanRuns;
   }
 
-  // Executions by which the window holds settled ones of this kernel and nothing else.
+  // Executions after which the window contains only settled executions of this kernel.
   uint32_t filling() const {
     const int64_t window = recording_.sensor.window_ns;
     if (options_.paper_counts) return ssp_executions(window, plan_.t_exec_ns, false);
@@ -234,7 +234,7 @@ class Procedure {
     return static_cast<uint32_t>(divide_up(recording_.sensor.window_ns, plan_.t_exec_ns)) + 1;
   }
 
-  // More executions if samples are rare, so that some are in the settled part.
+  // Additional executions if samples are rare, so that the settled part contains some.
   uint32_t for_readings() const {
     if (!plan_.mean_only) return 0;
     return static_cast<uint32_t>(divide_up(2 * recording_.sensor.period_ns, plan_.t_exec_ns));
@@ -248,7 +248,7 @@ class Procedure {
     }
     plan_.fills_window = filling();
     ASSAY_TRY_ASSIGN(const Settling settling, outlast_throttling());
-    // Settled executions may be shorter than the first timings were.
+    // Settled executions may be shorter than the first timings.
     plan_.t_exec_ns = settling.t_exec_ns;
     plan_.throttles = !settling.settled || settling.from_execution > plan_.warm_ups;
     plan_.fills_window = filling();
@@ -262,8 +262,8 @@ class Procedure {
                  "", -1};
   }
 
-  // Step 4: extends the run until its last two quarters agree. Then searches the same records for
-  // the first part that agrees with all later ones.
+  // Step 4: doubles the run until its last two quarters agree. find_settling() also returns the
+  // first execution from which all later ones agree.
   Result<Settling> outlast_throttling() {
     auto count = static_cast<uint32_t>(std::min<int64_t>(
         kMostExecutions, plan_.fills_window + divide_up(settling_span(), plan_.t_exec_ns)));
@@ -272,7 +272,7 @@ class Procedure {
       ASSAY_TRY_ASSIGN(const SettlingRecord record, watch(count, settling_runs(count)));
       settling = find_settling(record, plan_.warm_ups, plan_.fills_window - 1);
       if (settling.settled || count > kMostExecutions / 2) break;
-      if (settling_runs(2 * count) < kFewSettlingRuns) break;  // no time for longer ones
+      if (settling_runs(2 * count) < kFewSettlingRuns) break;  // out of budget
     }
     return settling;
   }
@@ -282,7 +282,7 @@ class Procedure {
     return std::max({kSettlingSpan, 4 * sensor.window_ns, 16 * sensor.period_ns});
   }
 
-  // As many as a third of what is left of the budget has room for.
+  // As many runs as fit in a third of the remaining budget, between 2 and the wanted number.
   uint32_t settling_runs(uint32_t count) const {
     const uint32_t wanted = plan_.mean_only ? kFewSettlingRuns : kSettlingRuns;
     const int64_t run_ns = std::max<int64_t>(1, count * plan_.t_exec_ns);
@@ -378,7 +378,7 @@ class Procedure {
     }
     tell("stitching", 0, 1);
     ASSAY_TRY_ASSIGN(result.profile, profile_kernel(recording_, profiling));
-    // The profile is there: a device that fails now takes only what comes later with it.
+    // The profile is complete, so a later device failure only loses `late`.
     auto late = watch_late(result.profile);
     if (late) result.late = *late;
     if (!late) result.late_failed = late.error().describe();
@@ -390,9 +390,9 @@ class Procedure {
     return result;
   }
 
-  // One run of seconds after all reported ones, at least four times as long as these and as the
-  // search for throttling; nothing if the budget or kMostLate has no time for it. It is not
-  // recorded, so all its errors are the device's.
+  // One run of seconds after all recorded runs, at least four times as long as these and as the
+  // search for throttling. Does nothing if the budget or kMostLate is too small for it. The run is
+  // not recorded, so all errors come from the device.
   Result<LateSettling> watch_late(const KernelProfile& profile) {
     if (interleaved_ || profile.verdict == PowerVerdict::kRefused) return LateSettling{};
     const int64_t early_ns = std::max(plan_.executions_per_run * plan_.t_exec_ns, settling_span());
@@ -407,7 +407,7 @@ class Procedure {
                               static_cast<uint32_t>(early_ns / plan_.t_exec_ns));
   }
 
-  // Enough of them for an interval, whatever the budget; then no more than it has room for.
+  // Records at least kLeastRuns runs whatever the budget, then as many as fit in it.
   Status record_runs(uint32_t until) {
     constexpr uint32_t kLeastRuns = 3;
     const uint32_t first = next_run_;
@@ -455,7 +455,7 @@ class Procedure {
     const SensorModel& sensor = recording_.sensor;
     PowerRunRecord record;
     record.run = run;
-    // Long enough that no window reaches back into the run before.
+    // Waits until no window reaches back into the previous run.
     ASSAY_TRY(device_.wait_ns(std::max(kCoolDown, sensor.window_ns + sensor.delay_ns)));
     ASSAY_TRY(add_probes(kProbesAroundRun, record.probes));
     ASSAY_TRY(device_.start_logging({}));
@@ -489,8 +489,8 @@ class Procedure {
   const ProcedureObserver& observer_;
   PowerRecording recording_;
   PowerPlan plan_;
-  std::vector<uint32_t> before_;  // kernels of one run before the profiled one
-  double before_ns_ = 0;          // they take at least
+  std::vector<uint32_t> before_;  // kernels that run before the profiled one in each run
+  double before_ns_ = 0;          // their minimum time
   uint32_t kernel_ = 0;
   bool interleaved_ = false;
   uint32_t next_run_ = 0;

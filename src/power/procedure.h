@@ -48,13 +48,13 @@ struct ProcedureOptions {
   std::optional<SensorModel> sensor;  // calibrated; if absent, as documented by the device
   std::optional<uint32_t> runs;       // absent: Table I
   uint32_t rounds = 5;                // further rounds, when samples of interest are short
-  // Use the paper's max(ceil(w/T), 4) executions, although the window still contains time before
+  // Use the paper's max(ceil(w/T), 4) executions, with which the window also contains time before
   // them; else warm-ups + ceil(w/T) + 1.
   bool paper_counts = false;
   // Time limit from the start of the procedure, including timing and planning. No run begins that
   // would end later. 0 = no limit.
   int64_t budget_ns = 0;
-  bool random_delays = true;  // S1; if off, every run starts in step with the sensor's period
+  bool random_delays = true;  // S1; off: every run starts in step with the sensor's period
   ProfileOptions profile;     // kernel, seed are set here
 };
 
@@ -70,10 +70,10 @@ struct ProcedureResult {
   KernelProfile profile;
   uint32_t rounds = 0;       // further rounds that were needed
   uint32_t runs = 0;         // that were recorded
-  uint32_t runs_wanted = 0;  // of the plan and of the rounds that were begun
-  bool out_of_time = false;  // fewer than wanted, since the budget was used up
-  LateSettling late;         // what comes after the time that a run takes
-  std::string late_failed;   // what the device said where it failed while that was watched
+  uint32_t runs_wanted = 0;  // planned, plus those of the rounds that began
+  bool out_of_time = false;  // fewer runs than wanted because the budget ran out
+  LateSettling late;         // changes after the length of a run
+  std::string late_failed;   // device error while `late` was measured; empty if none
 };
 
 // Refusals (a kernel under 25 us, an unknown sensor, imprecise clocks) are results of the profile.

@@ -1,4 +1,4 @@
-// The analyser of spec/power 2: golden runs, LOIs, the stitched curve, and what may be said.
+// The analysis of spec/power 2: golden runs, LOIs, the stitched curve, and the verdict.
 
 #include "power/profile.h"
 
@@ -19,9 +19,9 @@ namespace assay {
 namespace {
 
 constexpr size_t kGridPoints = 41;
-constexpr double kResidualShare = 1.0 / 20;  // of T: clocks must agree better than this
+constexpr double kResidualShare = 1.0 / 20;  // of T: largest accepted residual of the clocks
 constexpr int64_t kSlowSensor = 10'000'000;  // minimum window or period for which no curve is drawn
-constexpr double kCleanWindow = 0.995;       // of a window, to count as all this kernel's
+constexpr double kCleanWindow = 0.995;       // least share of a window, to count as pure
 constexpr uint32_t kFewestRepetitions = 32;  // Yang et al.: or at least 5 s
 constexpr int64_t kLongRun = 5'000'000'000;
 constexpr size_t kFewestRuns = 3;  // for an interval
@@ -31,7 +31,7 @@ std::string number(const char* form, double value) {
   std::snprintf(text, sizeof(text), form, value);
   return text;
 }
-// With the unit that leaves few digits before the point.
+// Uses the unit that leaves few digits before the point.
 std::string duration_words(double ns) {
   if (ns >= 1e10) return number("%.0f s", ns / 1e9);
   if (ns >= 1e9) return number("%.4g s", ns / 1e9);
@@ -40,13 +40,13 @@ std::string duration_words(double ns) {
 std::string ratio(double value) { return number(value < 100 ? "%.3g" : "%.0f", value); }
 std::string percent(double share) { return number("%.1f %%", share * 100); }
 
-// Everything the steps share.
+// State shared by the steps.
 struct Job {
   const PowerRecording& recording;
   const ProfileOptions& options;
   std::vector<CutRun> cut;
-  std::vector<RunView> runs;    // all but those
-  std::vector<RunView> golden;  // the bin
+  std::vector<RunView> runs;    // all runs except `cut`
+  std::vector<RunView> golden;  // those in the bin
   TimedSamples timed;
   Placement placement;
   ProfilePlan plan;
@@ -58,7 +58,7 @@ ClockModel same_clock() {
   return model;
 }
 
-// Strategy S2 switched off: one probe aligns the clocks.
+// Strategy S2 off: only the first probe aligns the clocks.
 Result<ClockModel> naive_clock(const PowerRecording& recording) {
   if (recording.probes.empty()) {
     return Error{ErrorCode::kFormat, "no clock probe ties the samples to the executions", "", -1};
@@ -138,10 +138,10 @@ bool choose_runs(Job& job, KernelProfile& profile) {
   return true;
 }
 
-// One LOI with what the fit of each series needs.
+// One LOI and the data that each fit needs.
 struct Loi {
   LoiPoint point;
-  double share = 1;  // of its window in this kernel
+  double share = 1;  // share of its window in this kernel
   const PowerSample* sample = nullptr;
   size_t execution = 0;
   int64_t t_ns = 0;
@@ -197,7 +197,7 @@ struct Stitched {
   std::vector<ProfilePoint> curve;
 };
 
-// The curve itself: a spline with its band, or the polynomial.
+// The curve: a spline with its band, or the polynomial.
 void draw(const std::vector<LoiPoint>& points, const std::vector<double>& grid, double window_ns,
           const ProfileOptions& options, Stitched& stitched) {
   if (!options.polynomial && points.size() >= kFewestForSpline) {
@@ -246,7 +246,7 @@ int64_t largest_gap(const std::vector<ProfilePoint>& scatter, int64_t t_exec_ns)
   return gap;
 }
 
-// Difference between neighbouring LOIs without any curve: the noise of a sample.
+// Noise of a sample, from differences of neighbouring LOIs without any curve.
 double local_noise(std::vector<LoiPoint> points) {
   std::sort(points.begin(), points.end(),
             [](const LoiPoint& a, const LoiPoint& b) { return a.toi_ns < b.toi_ns; });
@@ -286,7 +286,7 @@ void stitch_components(const Job& job, const std::vector<Loi>& lois, KernelProfi
   }
 }
 
-// Which other kernels the windows of the LOIs held, most first.
+// Other kernels in the windows of the LOIs, largest share first.
 std::vector<MixedWith> mixed_with(const Job& job, const std::vector<Loi>& lois) {
   std::vector<double> shares(job.recording.kernels.size(), 0);
   for (const Loi& loi : lois) {
@@ -307,9 +307,9 @@ std::vector<MixedWith> mixed_with(const Job& job, const std::vector<Loi>& lois) 
   return mixed;
 }
 
-// Samples at the end of an execution, one window before it, and so on tile it. Their sum is its
-// energy plus that of an interval before its start, for any phases. The mean of all LOIs is not,
-// because their windows cover its beginning more often than its end.
+// Windows that end at the end of an execution, one window before it and so on tile the execution.
+// Their sum is its energy plus that of an interval before its start, for any phases. The mean of
+// all LOIs is not, because their windows cover its start more often than its end.
 Tiling tile(const Job& job, const KernelProfile& profile, const std::vector<LoiPoint>& points) {
   Tiling tiling;
   const auto window = static_cast<double>(job.recording.sensor.window_ns);
@@ -419,7 +419,8 @@ Plateau plateau_of(const Job& job, double PowerSample::* watts = &PowerSample::p
   return plateau;
 }
 
-// For the means of runs. Two may be equal only because samples are in whole watts.
+// Interval of the means of runs. With two runs they may be equal only because samples are in whole
+// watts.
 MeanInterval interval_of_runs(const std::vector<double>& run_means) {
   MeanInterval mean = mean_interval95(run_means);
   if (run_means.size() < kFewestRuns) mean.low = mean.high = std::nan("");
@@ -447,7 +448,7 @@ void take_plateau(const Job& job, const Plateau& plateau, KernelProfile& profile
   profile.sse_curve.clear();
 }
 
-// Median of the samples with a window that ended before a run began.
+// Median of the samples with no execution in their window.
 double idle_power(const Job& job) {
   std::vector<double> idle;
   size_t next = 0;  // execution
@@ -492,7 +493,7 @@ std::string averaged_reason(const KernelProfile& profile, int64_t window_ns) {
          percent(profile.attenuation) + " is left of what repeats with each execution";
 }
 
-// A refusal carries no number that could be taken for an answer.
+// A refusal reports no powers.
 void drop_powers(KernelProfile& profile) {
   const KernelProfile nothing;
   profile.sse_w = nothing.sse_w;
@@ -509,7 +510,8 @@ void drop_powers(KernelProfile& profile) {
   profile.sse_curve.clear();
 }
 
-// Spec 2.2 and 4.1: what the sensor can show decides before how much there is of it.
+// Chooses the verdict (spec/power 2.2 and 4.1): first what the sensor can resolve, then whether
+// there are enough LOIs.
 void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
   const SensorModel& sensor = job.recording.sensor;
   const bool blurred = sensor.ramp_ns > 0;
@@ -586,7 +588,8 @@ bool sensor_known(const SensorModel& sensor, KernelProfile& profile) {
   return false;
 }
 
-// Of SSP by its curve: a mean of plateaus has no LOIs to draw runs of.
+// Interval of the SSE error. Needs SSP from a curve, because a mean over the plateau has no LOIs to
+// resample by run.
 void add_sse_interval(const Job& job, KernelProfile& profile) {
   constexpr uint32_t kMostResamples = 400;
   if (profile.curve_kind.empty()) return;
@@ -601,7 +604,8 @@ void add_sse_interval(const Job& job, KernelProfile& profile) {
   if (std::isnan(interval.low)) profile.sse_error_low = profile.sse_error_high = interval.low;
 }
 
-// The part of the whole in none of its components; they cannot add up to more.
+// The power that is in no measured component. Notes if the components exceed the whole by more than
+// their errors.
 void add_rest(KernelProfile& profile) {
   double sum_w = 0;
   double error_w = profile.ssp_high_w - profile.ssp_w;
@@ -666,7 +670,8 @@ std::string other_sensor_words(const SensorCheck& check, int64_t declared_ns) {
   return words + ", where " + time(declared_ns) + " was declared";
 }
 
-// The time of each sample and the execution that ran, with the number of uninformative samples.
+// Sets the time of each sample and assigns it to an execution; counts samples outside. Fails if all
+// are outside every run.
 Status place(Job& job, KernelProfile& profile) {
   job.timed = time_samples(job.recording, profile.clock);
   job.placement = place_samples(job.recording, job.timed);
@@ -716,7 +721,7 @@ void stitch_and_judge(Job& job, KernelProfile& profile) {
   }
 }
 
-// Every figure rests on the declared sensor then.
+// Note for a sensor that could not be checked: all results then depend on the declared one.
 std::string unasked_words(const SensorModel& sensor, int64_t t_exec_ns) {
   const bool few =
       kExecutionsToCheck * static_cast<double>(t_exec_ns) > static_cast<double>(sensor.window_ns);

@@ -40,14 +40,14 @@ KernelTakeaway take_away(const KernelProfile& profile, const DeviceRoofline* roo
 // Bound by the FLOP per byte alone, if every device with known peaks has the same.
 KernelBound bound_on_any_device(const KernelTakeaway& takeaway, const FactBook& facts);
 
-// Two kernels that load different parts of the device, if they ran at the same time. One is bound by
-// compute and one by memory. Or the first draws more in the compute dies, and the second in the I/O
-// dies or the memory.
+// Two kernels that load different parts of the device if they run at the same time. Either one is
+// compute-bound and the other memory-bound, or the first draws more in the compute dies and the
+// second in the I/O dies or the memory.
 struct ComplementaryPair {
   std::string compute;
   std::string memory;
   bool by_parts = false;  // known from the measured powers of parts
-  double together_w = 0;  // idle once, plus what each draws above idle: they would contend, so less
+  double together_w = 0;  // idle once plus both above idle; an upper bound, as they contend
   double limit_w = std::numeric_limits<double>::quiet_NaN();
   double headroom_w = std::numeric_limits<double>::quiet_NaN();  // limit - together
   std::optional<bool> fits = {};                                 // nullopt: the limit is unknown
@@ -60,21 +60,21 @@ std::vector<ComplementaryPair> complementary_pairs(const std::vector<KernelProfi
 // The same kernel under two conditions: all runs against fewer, isolated against interleaved.
 struct ProfileComparison {
   std::string name;
-  std::string base;  // what was compared
+  std::string base;  // labels of the two conditions
   std::string other;
   double base_w = 0;
   double other_w = 0;
   double relative = 0;      // other / base - 1
   double relative_low = 0;  // 95 %, both intervals in quadrature
   double relative_high = 0;
-  bool differs = false;                                               // the interval leaves out 0
-  double curve_rms_share = std::numeric_limits<double>::quiet_NaN();  // of the curves, over base_w
+  bool differs = false;                                               // the interval excludes 0
+  double curve_rms_share = std::numeric_limits<double>::quiet_NaN();  // RMS change of the curve
   double sse_error_change = std::numeric_limits<double>::quiet_NaN();
-  // Standard deviation of the LOIs around their curve: what binning makes smaller. NaN: no curve.
+  // Standard deviation of the LOIs around their curve, which binning reduces. NaN without a curve.
   double base_residual_w = std::numeric_limits<double>::quiet_NaN();
   double other_residual_w = std::numeric_limits<double>::quiet_NaN();
 };
-// nullopt unless both have a power.
+// nullopt unless both have an SSP above 0.
 std::optional<ProfileComparison> compare_profiles(const KernelProfile& base, std::string base_label,
                                                   const KernelProfile& other,
                                                   std::string other_label);
@@ -87,14 +87,14 @@ struct StrategyContrast {
   std::string without;
   std::vector<ProfilePoint> with_points;  // toi_ns since the run's first execution began
   std::vector<ProfilePoint> without_points;
-  int64_t sse_from_ns = 0;  // 0: never
+  int64_t sse_from_ns = 0;  // 0: unknown
   int64_t ssp_from_ns = 0;
 };
 
 struct PowerReport {
   std::string device;
   std::string workload;
-  std::string parts;  // where the powers of parts are known from, or why they are not
+  std::string parts;  // source of component powers, or why there are none
   SensorModel sensor;
   std::vector<KernelProfile> kernels;
   std::vector<KernelTakeaway> takeaways;
@@ -108,7 +108,7 @@ struct PowerReport {
 // True if there are comparisons, and all are of one kernel.
 bool of_one_kernel(const std::vector<ProfileComparison>& comparisons);
 
-// limit_w: as reported by the device; 0 = use the specifications.
+// limit_w: as reported by the device, 0 = use the specifications.
 PowerReport report_power(const PowerRecording& recording, std::vector<KernelProfile> kernels,
                          const FactBook& facts, double limit_w = 0);
 

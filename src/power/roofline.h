@@ -15,8 +15,8 @@
 namespace assay {
 
 std::string_view math_type_name(MathType type);
-// By the kernel's name, as traces have it or as `power run` writes it ("gemm:2048:fp32"); BF16
-// where it does not say.
+// From the kernel's name, as in traces or as `power run` writes it ("gemm:2048:fp32"); BF16 if the
+// name does not tell.
 MathType math_type_of(std::string_view kernel);
 
 // NaN if not in the specifications.

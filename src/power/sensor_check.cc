@@ -8,20 +8,21 @@
 namespace assay {
 namespace {
 
-constexpr double kPeriodS = 0.1;  // what one period of the sensor becomes for the fit
-constexpr size_t kMostRuns = 60;  // spread over the measurement run
+constexpr double kPeriodS = 0.1;  // one period of the sensor on the time scale of the fit
+constexpr size_t kMostRuns = 60;  // evenly spread over the measurement run
 constexpr size_t kFewestToCheck = 120;
-constexpr size_t kWarm = 3;       // executions of a run that are not settled
-constexpr double kBesideRun = 3;  // periods of idle that are looked at around a run
+constexpr size_t kWarm = 3;       // first executions of a run, which are not settled
+constexpr double kBesideRun = 3;  // periods of idle used before and after a run
 constexpr double kSurelyExplained = 0.98;
-// Phases inside the kernels and power that falls while they run move what is found by up to a
-// tenth: only what is beyond that is the sensor's.
+// Phases inside kernels and falling power change the fitted values by up to a tenth. Only larger
+// differences are due to the sensor.
 constexpr double kOther = 0.2;       // of the declared window: window + 2 ramp, or the delay
-constexpr double kOtherRamp = 0.25;  // of it: no boxcar any more
+constexpr double kOtherRamp = 0.25;  // of it: the response is no boxcar
 constexpr double kClearlyWorse = 4;  // ratio of the squared residuals of the samples, declared over
                                      // found
 
-// Runs concatenated without the time between them, in periods of the sensor.
+// Runs concatenated without the time between them, on a time scale in which the sensor's period is
+// kPeriodS.
 struct LaidRuns {
   JointProblem problem;
   double scale = 0;  // seconds of the fit per nanosecond
@@ -48,7 +49,7 @@ LaidRuns lay_runs(const PowerRecording& recording, const std::vector<RunView>& r
       laid.problem.classes[e - run.first < kWarm ? 0 : 1].push_back(
           {at(execution.start_ns), at(execution.end_ns)});
     }
-    // Samples with nothing of the neighbouring runs in their window.
+    // Samples without neighbouring runs in their window.
     const auto& executions = recording.executions;
     const int64_t from = run.first == 0 ? begin + recording.sensor.window_ns
                                         : std::max(begin, executions[run.first - 1].end_ns) +
@@ -125,7 +126,7 @@ SensorCheck check_sensor(const PowerRecording& recording, const std::vector<RunV
                      ramp_s > kOtherRamp * window_s;
   check.verdict = SensorVerdict::kHolds;
   if (!other) return check;
-  // Samples without a rise fit any response.
+  // Any response fits samples without a rise, so the declared one must be clearly worse.
   const JointFit held = fit_jointly(std::move(declared));
   const double floor = free.noise_w * free.noise_w * static_cast<double>(free.readings);
   if (held.squares < kClearlyWorse * std::max(free.squares, floor)) return check;

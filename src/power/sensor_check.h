@@ -12,9 +12,9 @@
 
 namespace assay {
 
-constexpr double kExecutionsToCheck = 3;  // at least, in a window: with fewer their phases are seen
+constexpr double kExecutionsToCheck = 3;  // minimum in a window; with fewer, their phases show
 
-// runs: golden ones, of one kernel alone. t_exec_ns: of the kernel.
+// runs: golden runs of one kernel alone. t_exec_ns: its execution time.
 SensorCheck check_sensor(const PowerRecording& recording, const std::vector<RunView>& runs,
                          const TimedSamples& samples, int64_t t_exec_ns);
 

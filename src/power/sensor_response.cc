@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kTimes = 3;      // window or first time constant, ramp, delay
 constexpr double kSingle = 0.25;  // window over ramp
-// Fitted; of more, each second or third and so on. A fit takes its time in proportion to them.
+// Maximum number of samples fitted; of more, every n-th. The time of a fit is proportional to it.
 constexpr size_t kMostReadings = 6000;
 using Times = std::array<double, kTimes>;
 
@@ -38,7 +38,8 @@ struct Left {
   std::vector<double> residuals;
 };
 
-// The samples, and the effect of the load under a response, in units of ns and of the swing.
+// The samples, and the share of the load in each of them under a response. Times are in ns;
+// scale_ns is their typical size.
 class PulseModel {
  public:
   PulseModel(const std::vector<PulseTrain>& trains, double scale_ns) : scale_ns_(scale_ns) {
@@ -60,14 +61,14 @@ class PulseModel {
   }
   size_t size() const { return t_.size(); }
   double scale_ns() const { return scale_ns_; }
-  // Squared error of a sample from arithmetic alone.
+  // Squared rounding error of a sample.
   double rounding_squares() const {
     double most_w = 0;
     for (const double watts : watts_) most_w = std::max(most_w, std::fabs(watts));
     return 1e-18 * most_w * most_w;
   }
   size_t trains() const { return ends_.size(); }
-  // Residuals of the samples after each train's idle + swing share, in least squares.
+  // Residuals of the samples under the least-squares fit of idle + swing * share in each train.
   Left left_by(const std::vector<double>& shares) const {
     Left left;
     left.residuals.reserve(size());
@@ -79,7 +80,7 @@ class PulseModel {
     return left;
   }
 
-  // State of the load at the time of sample i, and the time since it switched.
+  // State of the load at the time of sample i, and the time in ns since it switched.
   std::pair<bool, double> since_switch(size_t i, double delay_ns) const {
     const double t = t_[i] - delay_ns;
     const auto after =
@@ -109,7 +110,7 @@ class PulseModel {
     }
     return shares;
   }
-  // Two lags in series are the difference of two single ones.
+  // Two ramps in series are a weighted difference of two single ones.
   std::vector<double> exponential_shares(const Times& times) const {
     const double least = 1e-4 * scale_ns_;
     const double slow = std::max(times[0], least);
@@ -163,7 +164,7 @@ class ResponseSearch {
 
   Left left_at(const Times& at) const { return model_.left_by(model_.shares(boxcar_, at)); }
 
-  // The best of several starts along the ridge.
+  // The best result of several starts along the ridge that window and ramp share.
   Fitted best(double window_ns, double delay_ns) const {
     Fitted best;
     const double middle = delay_ns + window_ns / 2;
@@ -178,7 +179,7 @@ class ResponseSearch {
     return best;
   }
 
-  // Levenberg and Marquardt within the bounds; times that are not free stay.
+  // Levenberg-Marquardt within the bounds. Times that are not free stay fixed.
   Fitted refine(Times at, const std::array<bool, kTimes>& free) const {
     Left now = left_at(at);
     double damping = 1e-3;
@@ -201,7 +202,7 @@ class ResponseSearch {
     return {at, now.squares};
   }
 
-  // How residuals change with each time: columns of n.
+  // Derivative of the residuals by each time: kTimes columns of n.
   std::array<std::vector<double>, kTimes> slopes(const Times& at, const Left& now) const {
     std::array<std::vector<double>, kTimes> columns;
     for (size_t k = 0; k < kTimes; ++k) {
@@ -216,7 +217,8 @@ class ResponseSearch {
     return columns;
   }
 
-  // The ends up to which time k may move while the squares, all else fitted again, stay below.
+  // Range of time k in which the squares, with all other times fitted again, stay below
+  // most_squares.
   std::pair<double, double> range(const Fitted& best, size_t k, double most_squares,
                                   double likely_ns) const {
     return {end_of(best, k, -1, most_squares, likely_ns),
@@ -268,7 +270,7 @@ class ResponseSearch {
       if (found.squares <= most_squares) from = found.at;
       return found.squares;
     };
-    constexpr int kMostRounds = 64;  // a thousandth of the scale grows to all bounds in 20
+    constexpr int kMostRounds = 64;  // the step grows from 1/1000 of the scale to all bounds in 20
     double inside = best.at[k];
     double outside = inside;
     double reach = 1e-3 * model_.scale_ns();
@@ -292,8 +294,8 @@ class ResponseSearch {
   Times high_;
 };
 
-// Variance of each time by the curvature alone, and by how much more (or less) it varies with the
-// residuals as they are.
+// Variance of each time (at least that from the curvature), and the ratio of the variance from the
+// actual residuals to that from even ones.
 struct Spread {
   double variance = 0;
   double uneven = 1;
@@ -335,7 +337,7 @@ std::array<Spread, kTimes> spreads(const ResponseSearch& search, const Fitted& b
   return spreads;
 }
 
-// Squares of the common part of residuals at equal times after a switch of the load, which no
+// Sum of squares of the residuals' common part at equal times after a switch of the load, which no
 // response of this kind explains. 0 if chance explains as much. Samples long after the last switch
 // are separate from those shortly after it.
 double systematic_squares(const PulseModel& model, const Left& left, const Fitted& best) {
@@ -462,7 +464,7 @@ SensorResponse fit_response(const std::vector<PulseTrain>& trains, int64_t alone
   const double freedom = n - static_cast<double>(kTimes + 2 * model.trains());
   const double least = std::min(window.squares, lags.squares);
   const double variance = least / freedom;
-  // A window far shorter than its ramp is a single lag for both kinds.
+  // A window far shorter than its ramp is a single exponential for both kinds.
   const bool single = window.at[0] < kSingle * window.at[1] &&
                       lags.squares < window.squares + kOtherKind * variance;
   const bool nearer_boxcar = !single && window.squares <= lags.squares;
@@ -473,7 +475,7 @@ SensorResponse fit_response(const std::vector<PulseTrain>& trains, int64_t alone
       nearer_boxcar ? systematic_of(boxcar, window) : systematic_of(exponential, lags);
   const double apart = std::fabs(window.squares - lags.squares);
   const bool told_kind = single || apart > kOtherKind * variance + unexplained;
-  // For an unknown kind, the times are those of a boxcar.
+  // If the kind is unknown, the times are those of a boxcar.
   const bool is_boxcar = nearer_boxcar || !told_kind;
   const Fitted& best = is_boxcar ? window : lags;
   const ResponseSearch& search = is_boxcar ? boxcar : exponential;

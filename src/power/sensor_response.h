@@ -24,21 +24,21 @@ struct SensorUpdate {
 // When the load ran, in order.
 using BusyTimes = std::vector<std::pair<int64_t, int64_t>>;
 
-// Result of one stretch of pulses. Each has its own power without and with load, because a device
-// that switches often may draw another power than one that rests in between.
+// Recording of one sequence of pulses. Each sequence has its own power without and with load,
+// because a device that switches often may draw different power from one that rests in between.
 struct PulseTrain {
   std::vector<SensorUpdate> updates;
   BusyTimes busy;
 };
 
-// Time the load ran up to t. With a ramp, the integral of a power c that follows the load with that
-// time constant: c' = (load - c) / ramp, so the integral is that of the load minus ramp c. Times
-// are in ns from `origin_ns`, so that clocks since 1970 lose no digits.
+// Time in ns that the load ran up to t. With a ramp, the integral of a power c that follows the
+// load: c' = (load - c) / ramp, so it is the load's integral minus ramp c. t is in ns since
+// origin_ns, so that times since 1970 keep their precision.
 class LoadIntegral {
  public:
   LoadIntegral(const BusyTimes& busy, int64_t origin_ns, double ramp_ns = 0);
   double until(double t) const;
-  // c at t: 0 idle, 1 under load for long.
+  // c at t, from 0 (idle) to 1 (long under load).
   double reached(double t) const;
 
  private:
@@ -46,7 +46,7 @@ class LoadIntegral {
     double start = 0;
     double end = 0;
     double before = 0;   // time the load ran before it
-    double reached = 0;  // c where it begins
+    double reached = 0;  // c at its start
   };
   // The last span that begins at t or before it; null when there is none.
   const Span* span_at(double t) const;
@@ -56,13 +56,13 @@ class LoadIntegral {
   double ramp_ns_;
 };
 
-// Moves first sightings onto the sensor's grid where they lie on one: a line over their number,
-// within half a poll. Else as they are.
+// Moves the updates onto the sensor's grid, a line through time over their number, if they are
+// within half a poll of it (RMS). Otherwise returns them unchanged.
 std::vector<SensorUpdate> on_their_grid(std::vector<SensorUpdate> updates, int64_t period_ns,
                                         int64_t poll_ns);
 
-// `alone_ns`: the window that fits best without a ramp, where the search begins. Trains in order of
-// time; together they need 16 updates and a pulse.
+// `alone_ns`, `delay_ns`: the best window without a ramp and its delay, where the search starts.
+// Trains are in order of time and need 16 updates and one pulse in total.
 SensorResponse fit_response(const std::vector<PulseTrain>& trains, int64_t alone_ns,
                             int64_t delay_ns);
 

@@ -10,7 +10,7 @@ namespace assay {
 namespace {
 
 constexpr size_t kFewestIterations = 3;
-constexpr double kSameWork = 0.02;  // of the launches, that may differ
+constexpr double kSameWork = 0.02;  // maximum share of launches that may differ
 
 Error refuse(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
@@ -29,7 +29,7 @@ std::string number(double value) {
   return text;
 }
 
-// The launches per iteration that have no counterpart, against those that either run has.
+// Fails if more than kSameWork of the launches per iteration have no counterpart in the other run.
 Status check_same_work(const SettingRun& first, const SettingRun& other) {
   std::set<std::string> kernels;
   for (const SettingRun* run : {&first, &other}) {
@@ -75,7 +75,7 @@ Status check_runs(const std::vector<SettingRun>& runs) {
   return Ok{};
 }
 
-// A mean with the errors of its factors: each a half width at 95 %, as a share.
+// A mean and its relative errors: half-widths at 95 %, as shares.
 struct Mean {
   double value = 0;
   double scatter = 0;  // of the iterations

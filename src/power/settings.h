@@ -1,7 +1,7 @@
 #pragma once
 
-// The same work under several power caps or clocks: what a setting takes and saves, with what the
-// sensor and the scatter of iterations leave open.
+// The same work under several power caps or clocks: time, energy and their changes per setting,
+// with intervals from the sensor and the scatter of the iterations.
 
 #include <map>
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace assay {
 
-// One recording of the work, as many iterations as there are.
+// One recording of the work.
 struct SettingRun {
   std::string name;                 // "300 W"
   std::string gpu;                  // GPU model; empty if unknown
-  std::vector<double> iteration_s;  // how long each lasts
-  std::vector<double> iteration_j;  // what each takes; as long as iteration_s
+  std::vector<double> iteration_s;  // duration of each iteration
+  std::vector<double> iteration_j;  // energy of each iteration; parallel to iteration_s
   double power_w = 0;               // mean over all of them
   double power_low_w = 0;           // 95 %, of the sensor alone
   double power_high_w = 0;
@@ -29,8 +29,8 @@ struct Between95 {
   double high = 0;
 };
 
-// Shares relative to the first setting: -0.1 is a tenth less. Significant if the interval excludes
-// 0.
+// Change relative to the first setting: -0.1 is 10 % less. `told`: significant, as the interval
+// excludes 0.
 struct SettingChange {
   Between95 share;
   bool told = false;
@@ -51,7 +51,7 @@ struct SettingResult {
 struct SettingsReport {
   std::string gpu;
   std::vector<SettingResult> settings;  // as given; the others are compared with the first
-  // Indices into settings; SIZE_MAX if no setting differs significantly from the first.
+  // Indices into settings; SIZE_MAX if no setting is significantly lower than the first.
   size_t least_energy = SIZE_MAX;
   size_t least_edp = SIZE_MAX;
 };

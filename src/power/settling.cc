@@ -13,11 +13,11 @@ namespace {
 constexpr size_t kParts = 64;             // of a run, for times
 constexpr size_t kPowerParts = 16;        // samples are fewer than executions
 constexpr double kPowerTolerance = 0.01;  // spec/energy 8.4
-constexpr double kTimeTolerance = 0.003;  // clocks that fell show in the times first
+constexpr double kTimeTolerance = 0.003;  // a falling clock shows in the times first
 constexpr double kLateTolerance = 0.01;   // of either, over seconds
 constexpr double kSigmas = 3;             // differences below this are scatter
 
-// Observations of one part of all runs.
+// Sums over the observations of one part of all runs.
 struct Part {
   double sum = 0;
   double squares = 0;
@@ -59,8 +59,8 @@ bool ends_settled(const std::array<Part, N>& parts, double tolerance) {
   return agree(quarter(parts, 2), quarter(parts, 3), tolerance);
 }
 
-// Share of the run after which every part agrees with the last quarter. It is the end of the first
-// such part, which may begin before all has settled; 0 if that is the first part with data.
+// Share of the run after which every part agrees with the last quarter; 0 if all parts do. One more
+// part is added, because the first that agrees may contain the end of settling.
 template <size_t N>
 double settled_share(const std::array<Part, N>& parts, double tolerance) {
   const Part last = quarter(parts, 3);
@@ -80,7 +80,7 @@ double last_quarter_time(const std::vector<PowerExecution>& run) {
   return median(std::move(times));
 }
 
-// Runs differ in their times: what counts is the fullest bin, as for the runs that are recorded.
+// Execution times differ between runs. The fullest bin counts, as for recorded runs.
 int64_t common_time(const std::vector<double>& times) {
   constexpr double kBin = 0.02;  // Table I, the narrower margin
   std::vector<int64_t> durations;
@@ -105,7 +105,7 @@ std::array<Part, kParts> times_of(const SettlingRecord& record, uint32_t warm_up
 struct RunReading {
   size_t run = 0;
   size_t index = 0;  // of the execution
-  double toi = 0;    // place in it, 0 to 1
+  double toi = 0;    // position in it, 0 to 1
   double watts = 0;
 };
 
@@ -128,8 +128,8 @@ std::vector<RunReading> readings_in_runs(const SettlingRecord& record, const Clo
   return readings;
 }
 
-// Power differs between runs, and between positions in an execution. Both are removed by their
-// values in the second half of the runs, so that a per cent more in one execution becomes visible.
+// Power differs between runs and between positions in an execution. Dividing by the mean of each in
+// the second half of the runs makes a change of 1 % visible.
 void take_out_runs_and_places(const SettlingRecord& record, std::vector<RunReading>& readings) {
   constexpr size_t kPlaces = 16;
   constexpr size_t kFewest = 3;
@@ -170,7 +170,7 @@ std::array<Part, kPowerParts> power_of(const SettlingRecord& record, const Clock
   return parts;
 }
 
-// If there is no common clock, only times count; the profile will be refused because of the clock.
+// Without a common clock only times count. The profile is refused later because of the clock.
 Result<ClockModel> clock_of(const SettlingRecord& record) {
   return record.samples_on_cpu_clock ? Result<ClockModel>(ClockModel{})
                                      : fit_clock(record.probes, record.tick_hz);
@@ -190,7 +190,7 @@ struct Course {
   double late() const { return quarter(parts, 3).mean(); }
   double change() const { return late() / early.mean() - 1; }
   bool changes() const { return !agree(early, quarter(parts, 3), kLateTolerance); }
-  // The halves of the last quarter differ: by a fourth of the tolerance, as the run has four.
+  // The halves of the last quarter differ by more than a quarter of the tolerance.
   bool goes_on() const {
     Part before;
     Part after;
@@ -244,7 +244,7 @@ LateSettling find_late_settling(const SettlingRecord& record, uint32_t from, uin
   }
   late.goes_on = late.changes && (times.goes_on() || power.goes_on());
   if (!late.changes || late.goes_on) return late;
-  // Parts may agree one by one where the early ones together do not.
+  // Single parts may agree where the early part as a whole does not.
   const auto settled = static_cast<size_t>(share * static_cast<double>(run.size()));
   const size_t last = std::clamp<size_t>(std::max<size_t>(settled, until), 1, run.size());
   late.after_ns = run[last - 1].end_ns - run.front().start_ns;

@@ -1,7 +1,7 @@
 #pragma once
 
 // The first execution after which time and power of a kernel do not change (spec/power 2 step 4:
-// rise, then fall, when the device throttles during warm-up). Pure.
+// they rise, then fall, when the device throttles during warm-up).
 
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// Long runs of one kernel, all with as many executions.
+// Long runs of one kernel, all with the same number of executions.
 struct SettlingRecord {
   std::vector<std::vector<PowerExecution>> runs;
   std::vector<PowerSample> samples;
@@ -31,19 +31,19 @@ struct Settling {
 // sensor's window contains nothing of the warm-ups.
 Settling find_settling(const SettlingRecord& record, uint32_t warm_ups, uint32_t power_from);
 
-// The part of one long run after the length of other runs: heat and power limits act within
+// Changes in one long run after the length of normal runs: heat and power limits act within
 // seconds.
 struct LateSettling {
-  int64_t watched_ns = 0;   // 0: nothing was watched, and nothing below is known
+  int64_t watched_ns = 0;   // 0: not measured, and nothing below is valid
   bool changes = false;     // time or power by more than 1 %
-  int64_t after_ns = 0;     // run time after which nothing changes, except in the early part
-  bool goes_on = false;     // it changes, and still does in the last quarter: after_ns is 0
-  double time_change = 0;   // of an execution, share of the early one
-  double power_change = 0;  // likewise; NaN where no reading lies in the early part
+  int64_t after_ns = 0;     // time into the run after which nothing changes
+  bool goes_on = false;     // still changing in the last quarter; after_ns is 0
+  double time_change = 0;   // late execution time / early execution time - 1
+  double power_change = 0;  // likewise; NaN without samples in the early part
   double late_w = 0;        // power in the last quarter; NaN without samples
 };
 
-// `record`: one run. Its executions from `from` to `until` are the early part, and are settled.
+// `record`: one run. Its executions [from, until) are the early part, which must be settled.
 LateSettling find_late_settling(const SettlingRecord& record, uint32_t from, uint32_t until);
 
 }  // namespace assay

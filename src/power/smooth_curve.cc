@@ -11,8 +11,8 @@ namespace {
 constexpr double kKnotsPerWindow = 12;
 constexpr double kFewestKnots = 50;
 
-// A symmetric matrix with nothing beyond the diagonal and its neighbour: what neighbouring hats
-// share, and penalised differences between them.
+// A symmetric tridiagonal matrix: products of neighbouring basis functions, and penalised
+// differences between them.
 struct Tridiagonal {
   std::vector<double> diagonal;
   std::vector<double> beside;  // one fewer
@@ -20,7 +20,7 @@ struct Tridiagonal {
   explicit Tridiagonal(size_t n) : diagonal(n, 0), beside(n - 1, 0) {}
 };
 
-// Q = L D L'; L has ones and, below them, `lower`.
+// Q = L D L'. L is unit lower bidiagonal with `lower` below the diagonal.
 struct Factored {
   std::vector<double> d;
   std::vector<double> lower;
@@ -41,7 +41,7 @@ struct Factored {
     return x;
   }
 
-  // The inverse where Q itself is not 0 (Takahashi, Fagan and Chen, 1973).
+  // The tridiagonal part of the inverse (Takahashi, Fagan and Chen, 1973).
   Tridiagonal inverse() const {
     Tridiagonal result(d.size());
     result.diagonal.back() = 1 / d.back();
@@ -141,13 +141,13 @@ double likeliest_penalty(const Problem& problem) {
   return best;
 }
 
-// How many coefficients' worth the fit took from the data: the trace of gram x inverse.
+// Effective degrees of freedom of the fit: the trace of gram x inverse.
 double freedom_taken(const Tridiagonal& gram, const Tridiagonal& inverse) {
   return dot(gram.diagonal, inverse.diagonal) + 2 * dot(gram.beside, inverse.beside);
 }
 
-// Variance of the curve's level by what the points of a run have in common: its clocks, its
-// temperature. A posterior for points that know nothing of each other has none of it.
+// Variance of the curve's level from errors that the points of a run have in common, such as clock
+// and temperature. A posterior for independent points does not include it.
 double level_variance(const std::vector<LoiPoint>& points, const std::vector<double>& left) {
   std::map<uint32_t, std::pair<double, double>> runs;  // sum of what is left, points
   double squares = 0;

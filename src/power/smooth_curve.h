@@ -11,7 +11,7 @@
 
 namespace assay {
 
-// Fewer LOIs carry a curve but no band.
+// Minimum number of LOIs for a spline with a band.
 constexpr size_t kFewestForSpline = 40;
 
 struct SmoothCurve {
@@ -20,9 +20,9 @@ struct SmoothCurve {
   double residual_w = 0;         // standard deviation of a LOI around the curve
 };
 // Linear B-splines with twelve knots per window (at least 50, at most half the points) and
-// penalised first differences; the penalty is by restricted maximum likelihood. The band includes
-// the common error of the points of one run. Needs kFewestForSpline points. window_ns: of the
-// sensor; grid_ns within [0, span_ns].
+// penalised first differences; restricted maximum likelihood sets the penalty. The band includes
+// the error that the points of one run have in common. Needs kFewestForSpline points. span_ns: of
+// the execution; window_ns: of the sensor; grid_ns within [0, span_ns].
 SmoothCurve smooth_curve(const std::vector<LoiPoint>& points, double span_ns, double window_ns,
                          const std::vector<double>& grid_ns);
 

@@ -35,7 +35,7 @@ size_t distinct_times(const std::vector<LoiPoint>& points) {
   return static_cast<size_t>(std::unique(times.begin(), times.end()) - times.begin());
 }
 
-// (SSP - SSE) / SSP; none where the points do not carry the curves.
+// (SSP - SSE) / SSP; nullopt if the points do not support the curves or SSP is not above 0.
 std::optional<double> difference(const std::vector<LoiPoint>& ssp, uint32_t ssp_degree,
                                  const std::vector<LoiPoint>& sse, uint32_t sse_degree,
                                  double span_ns) {
@@ -72,7 +72,7 @@ Interval95 sse_error_interval(const std::vector<LoiPoint>& ssp, uint32_t ssp_deg
   const double low = *found - wider * quantile_sorted(spread, 0.975);
   const double high = *found - wider * quantile_sorted(spread, 0.025);
   const double farthest = std::max(std::fabs(low), std::fabs(high));
-  const bool none = low <= 0 && high >= 0;  // the two may be alike
+  const bool none = low <= 0 && high >= 0;  // the two may be equal
   return {none ? 0 : std::min(std::fabs(low), std::fabs(high)), farthest};
 }
 

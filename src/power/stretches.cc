@@ -8,10 +8,10 @@
 namespace assay {
 namespace {
 
-constexpr uint64_t kFewestToMove = 3;  // of its own, for a stretch to be moved by them
+constexpr uint64_t kFewestToMove = 3;  // samples of an interval needed to correct its power
 constexpr size_t kMostProfiled = 40;   // intervals with profiled sums, which is slow
 
-// Time by name of what ran inside of the merged intervals; work in order of start.
+// Time by name inside the merged intervals; `work` in order of start.
 EnergyTally tally_of(const std::vector<Interval>& merged, const std::vector<Work>& work) {
   EnergyTally tally;
   tally.base_ns = length_ns(merged);
@@ -31,7 +31,7 @@ EnergyTally tally_of(const std::vector<Interval>& merged, const std::vector<Work
   return tally;
 }
 
-// The powers over all activities, with or without samples at their time: an interval may begin
+// The model with times of all activities, covered by samples or not, because an interval may begin
 // before the log.
 EnergyModel over_all(const EnergyModel& model, const std::vector<Work>& work) {
   EnergyModel all = model;
@@ -40,8 +40,8 @@ EnergyModel over_all(const EnergyModel& model, const std::vector<Work>& work) {
   return all;
 }
 
-// Weight of this interval in the fit: the share of the time of its names that lies in it, weighted
-// by energy. The powers are means over the whole; a tenth of it may differ by another tenth.
+// Share of its names' time that is in this interval, weighted by energy: its weight in the fitted
+// powers. These are means over the whole trace, from which a short interval may differ.
 double share_of_fit(const EnergyTally& tally, const EnergyModel& model) {
   double joules = 0;
   double shared = 0;
@@ -54,7 +54,7 @@ double share_of_fit(const EnergyTally& tally, const EnergyModel& model) {
   return joules > 0 ? std::min(1.0, shared / joules) : 0;
 }
 
-// Samples with a window inside, beyond the model.
+// Samples with their window inside, and their mean difference from the model.
 struct Beyond {
   uint64_t readings = 0;
   double mean_w = 0;
@@ -79,8 +79,8 @@ Beyond beyond_model(const std::vector<Interval>& merged, const Laid& laid, Cover
   return beyond;
 }
 
-// Half the interval of a difference from the model, in watts: the scatter of the samples around it,
-// divided over the samples of the interval or its duration.
+// Half-width in watts of the difference from the model: the scatter of the samples around it over
+// the root of their number, or of the number of windows in its time.
 double scatter_w(const Laid& laid, const Beyond& beyond, bool moved, double time_s) {
   const JointFit& fit = laid.model.fit;
   const double repeated = std::max(1.0, fit.repeated);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Mean power of a device in intervals: the powers of the joint fit over the activities in them, and
-// the part that only the interval's own samples show.
+// Mean power of a device in sets of intervals: the powers of the joint fit over the activities in
+// them, corrected by the samples inside.
 
 #include <vector>
 
@@ -12,8 +12,9 @@
 
 namespace assay {
 
-// Per interval, in the order given; work in any order. An interval that the log does not cover has
-// covered_ns 0 and no numbers. The tail of the work's power counts as part of it.
+// One result per set of merged intervals, in the given order; `work` may be in any order. A set
+// that the log does not cover has covered_ns 0 and NaN powers. The power that decays after an
+// activity counts as part of it.
 std::vector<StretchPower> stretch_powers(const std::vector<std::vector<Interval>>& stretches,
                                          std::vector<Work> work, const Coverage& covered,
                                          const Laid& laid, CoveredSpan span);

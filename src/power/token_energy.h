@@ -1,6 +1,6 @@
 #pragma once
 
-// Joules per token of a serving engine, of one GPU or of all that work on the same tokens.
+// Joules per token of a serving engine, on one GPU or on all GPUs that process the same tokens.
 
 #include <limits>
 #include <string>
@@ -19,11 +19,11 @@ struct Joules95 {
 
 struct TokenEnergy {
   Joules95 output;           // of the whole trace, over the output tokens
-  Joules95 prompt;           // of the steps with prompts alone, over their tokens
-  std::string unknown = {};  // reason why neither is known; empty if it is or if none was given
+  Joules95 prompt;           // of the steps that process only prompts, per prompt token
+  std::string unknown = {};  // why both are unknown; empty if one is known
 
   static TokenEnergy of(const EnergyReport& report);
-  // Adds another GPU with the same tokens. The sum is unknown if one of them is.
+  // Adds another GPU that processed the same tokens. The sum is unknown if either is.
   void add(const TokenEnergy& other);
 };
 

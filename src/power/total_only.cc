@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kLongestStepNs = 5 * kSecondNs;  // between samples that may be fitted
+constexpr int64_t kLongestStepNs = 5 * kSecondNs;  // longest typical step of a log that is fitted
 
 std::vector<PowerPiece> pieces_of(const PowerSeries& series) {
   if (!series.pieces.empty()) return series.pieces;

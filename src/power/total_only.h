@@ -1,7 +1,6 @@
 #pragma once
 
-// Logs that are too coarse to say which kernel drew what: their total over the trace is known, and
-// nothing below it.
+// Power logs too coarse to separate kernels: only their total over the trace is known.
 
 #include <string>
 
@@ -10,7 +9,7 @@
 
 namespace assay {
 
-// Reason, as text, why the log supports nothing but the total; empty if the model may be fitted.
+// Why the log supports only the total; empty if the model may be fitted.
 std::string why_total_only(const PowerSeries& series);
 
 // The log's energy inside the span. Every sample represents the time since the previous one, and

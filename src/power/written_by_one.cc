@@ -22,8 +22,8 @@ Error turns_error(size_t writers, const std::string& path, const std::string& el
       path, -1};
 }
 
-// Share of each class of kernels in the time before each sample inside the trace, by class, over a
-// typical step of the log. Periodic activities are periodic under any lag.
+// For each class of kernels, its share of the time before every sample inside the trace, over a
+// typical step of the log. Periodic activities are periodic at any lag.
 std::vector<std::vector<double>> shares_before(const PowerSeries& series, const AttributeOptions& o,
                                                const std::vector<Work>& work, CoveredSpan span) {
   const auto seconds = [](int64_t ns) { return static_cast<double>(ns) * 1e-9; };
@@ -56,7 +56,7 @@ size_t writers_in_turn(const PowerSeries& series) {
 Status check_turns_before_fit(size_t writers, const PowerSeries& series, const Trace& trace,
                               const Links& links, const AttributeOptions& options,
                               const std::string& path, const std::string& else_do) {
-  constexpr double kInStep = 0.05;  // a sixth of what rows in turn have; by chance one has 0.01
+  constexpr double kInStep = 0.05;  // alternating rows have six times as much, chance 0.01
   constexpr size_t kFewestTurns = 50;
   if (writers == 1 || series.readings.back().t_ns == series.readings.front().t_ns) return Ok{};
   const std::vector<Work> work = work_of(trace, links, options.device);

@@ -20,15 +20,15 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kColumnsMagic("ASSAYC1\0", 8);
-constexpr size_t kBufferAlignment = 64;  // what Arrow recommends
+constexpr size_t kBufferAlignment = 64;  // as Arrow recommends
 constexpr size_t kColumnsBatchRows = 16384;
 
 struct BufferPlace {
-  size_t offset = 0;  // from the file's begin
+  size_t offset = 0;  // from the start of the file
   size_t bytes = 0;
 };
 
-// The file so far. After a failure nothing more is written, and `failed` is set.
+// Output file. After a failed write, nothing more is written and flush() returns false.
 class BufferFile {
  public:
   explicit BufferFile(std::FILE* file) : file_(file) {}
@@ -38,13 +38,13 @@ class BufferFile {
     failed_ = std::fwrite(data, 1, bytes, file_) != bytes;
     at_ += bytes;
   }
-  // The place of a buffer begins here...
+  // Pads to the alignment and returns the offset of a new buffer.
   size_t begin() {
     constexpr char kZeros[kBufferAlignment] = {};
     append(kZeros, (kBufferAlignment - at_ % kBufferAlignment) % kBufferAlignment);
     return at_;
   }
-  // ...and ends here.
+  // Place of the buffer from `begin` to the current end of the file.
   BufferPlace end(size_t begin) const { return {begin, at_ - begin}; }
   BufferPlace whole(const void* data, size_t bytes) {
     const size_t from = begin();
@@ -59,7 +59,7 @@ class BufferFile {
   bool failed_ = false;
 };
 
-// One bit per row, the lowest first, as Arrow has it.
+// Arrow bitmap: one bit per row, least significant bit first.
 class Bits {
  public:
   void push(bool set) {
@@ -77,7 +77,7 @@ class Bits {
   size_t unset_ = 0;
 };
 
-// The different texts of a column, numbered in the order in which they came.
+// Distinct texts of a column, numbered in order of first appearance.
 class Dictionary {
  public:
   int32_t code_of(std::string_view text) {
@@ -128,7 +128,7 @@ std::string_view columns_type(CellType type) {
   return "text";
 }
 
-// As in the other exports, a number that is none or infinite is a missing cell.
+// As in the other exports, NaN and infinities are missing cells.
 bool is_there(const Cells& cells, CellType type, size_t i) {
   if (cells.is_missing(i)) return false;
   return type != CellType::kReal || std::isfinite(cells.reals[i]);
@@ -212,7 +212,7 @@ std::string column_json(const RelationColumn& column, const WrittenColumn& writt
   return json + "}";
 }
 
-// The columns, then what they are, then how long that is, then the magic again.
+// Writes the magic, the columns, their JSON description, its length, and the magic again.
 Result<bool> write_table(const Relation& relation, const RelationPart& part, BufferFile& file) {
   file.append(kColumnsMagic.data(), kColumnsMagic.size());
   std::string json = fmt::format(

@@ -24,7 +24,7 @@ struct DataTable {
   std::string title = {};
   std::vector<DataColumn> columns = {};
   size_t rows = 0;
-  bool facts = false;  // one row that grows to the right
+  bool facts = false;  // one row; every item adds a column
 
   DataColumn& column(const std::string& key, Unit unit, const std::string& name_for_people) {
     const auto found = std::find_if(columns.begin(), columns.end(),
@@ -35,7 +35,7 @@ struct DataTable {
   }
 };
 
-// "overlap.at" and "breakdown rows" are not SQL names.
+// The key as an SQL name: "overlap.at" and "breakdown rows" are none.
 std::string sql_name(std::string_view key) {
   std::string name;
   for (const char c : key) {
@@ -45,7 +45,7 @@ std::string sql_name(std::string_view key) {
   return name;
 }
 
-// `rank` says which input a row is of, in every table.
+// `rank` is reserved for the input of a row.
 std::string column_name(std::string_view key) {
   std::string name = sql_name(key);
   return name == "rank" ? "rank_told" : name;
@@ -132,7 +132,7 @@ class Collector {
   void finish_row(DataTable& table) {
     for (DataColumn& column : table.columns) column.values.resize(table.rows);
   }
-  // The cell of the last row.
+  // Sets a cell of the last row.
   void put(DataTable& table, const std::string& key, Unit unit, const std::string& title,
            const Value& value) {
     DataColumn& column = table.column(column_name(key), unit, title);
@@ -262,7 +262,7 @@ CellType type_of(Unit unit, const Kinds& kinds) {
   return is_whole(unit) ? CellType::kInteger : CellType::kReal;
 }
 
-// Texts that databases take: UTF-8 throughout, every character kept that can be.
+// The text as valid UTF-8, as databases require. Valid characters are kept.
 std::string valid_utf8(std::string_view text) {
   std::string valid;
   for (size_t at = 0; at < text.size();) {
@@ -344,7 +344,7 @@ ReadCells store_column(const std::vector<Value>& values, CellType type) {
   return stored_reader(std::move(column));
 }
 
-// The words among numbers; numbers are missing here.
+// The words of a mixed column; numbers become missing values.
 std::vector<Value> words_of(const std::vector<Value>& values) {
   std::vector<Value> words;
   for (const Value& value : values) {
@@ -381,7 +381,7 @@ Catalog catalog_of(std::vector<DataTable> tables, int64_t rank, const Catalog& t
   return catalog;
 }
 
-// The number of each part: its own rank where every part has another, else its place.
+// The number of each part: its rank if all parts have distinct ranks, else its position.
 std::vector<int64_t> part_numbers(const std::vector<Part>& parts) {
   std::vector<int64_t> told;
   for (const Part& part : parts) {

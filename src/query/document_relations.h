@@ -6,15 +6,15 @@
 //
 //   Facts     one row, one column per item; Facts of the same object are one table
 //   Table     one row per row
-//   Tree      `node`, `parent` (row of the parent; missing at a root), `depth`, the label, the
-//             columns
+//   Tree      one row per node: `node`, `parent` (row of the parent; missing at a root), `depth`,
+//             the label, the columns
 //   Prose     `position`, `text`
-//   Elements  the tables of their sections with a column `element` before them
+//   Elements  the tables of their sections, with a leading column `element`
 //
-// A column `rank` of theirs is called rank_told: `rank` is the input's, in every table.
+// `rank` is the input's rank in every table. A document column of that name becomes rank_told.
 //
-// Types follow the values. A column of numbers that also holds words ("refused") keeps its numbers.
-// The words are in another column with the same name and the suffix _note.
+// Types follow the values. If a numeric column also contains words ("refused"), the words go to
+// another column with the suffix _note.
 
 #include <string_view>
 
@@ -23,16 +23,16 @@
 
 namespace assay {
 
-// The tables copy the required data of the part. taken: names of trace tables; a table of the same
-// name becomes report_NAME.
+// The tables of a part; their data is copied. taken: catalog of the trace tables; a table with the
+// name of one of them becomes report_NAME.
 Catalog part_catalog(const Part& part, int64_t rank, const Catalog& taken);
 
-// Content of a document for all its inputs together, and for its parts one by one. The name of a
-// part is its rank if ranks are distinct, else its position.
+// Tables of a document for all inputs together (document_catalog), and for each part
+// (parts_catalog). A part's number is its rank if ranks are distinct, else its position.
 Catalog document_catalog(const Document& document);
 Catalog parts_catalog(const Document& document);
 
-// "ns", "share", "1/s"; empty for what has no unit.
+// "ns", "share", "1/s"; empty if there is no unit.
 std::string_view relation_unit(Unit unit);
 
 }  // namespace assay

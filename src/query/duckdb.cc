@@ -29,14 +29,14 @@ constexpr const char* kFileName = "libduckdb.so";
 
 // ---- finding it ---------------------------------------------------------------------------------
 
-// DUCKDB_ROOT first, then the folder of the program, then the system's search path.
+// Candidate library paths, in order: DUCKDB_ROOT, the program's folder, the system's search path.
 std::vector<std::string> places() {
   std::vector<std::string> names;
   if (const char* root = std::getenv("DUCKDB_ROOT"); root != nullptr && *root != '\0') {
     for (const char* below : {"", "lib", "build/release/src"}) {
       names.push_back(joined(joined(root, below), kFileName));
     }
-    return names;  // named by the user: no other one is meant
+    return names;  // chosen by the user: try no other
   }
   return libraries_beside_program(kFileName);
 }
@@ -59,7 +59,7 @@ Result<Functions> load_functions() {
   return functions;
 }
 
-// The callbacks below get no pointer to it. Bound once; the library stays open.
+// Global, because the callbacks below receive no pointer to it. Bound once; the library stays open.
 Functions api;
 
 Status bind_api() {
@@ -105,7 +105,7 @@ void add_column(Handle info, const char* name, CellType type) {
 void bind_scan(Handle info) {
   const auto* catalog = static_cast<const Catalog*>(api.bind_get_extra_info(info));
   Handle parameter = api.bind_get_parameter(info, 0);
-  // DuckDB takes the text of NULL for a fault of its own.
+  // Check for NULL first: reading its text is an internal error in DuckDB.
   const bool is_null = is_null_value != nullptr && is_null_value(parameter);
   char* name = is_null ? nullptr : api.get_varchar(parameter);
   const Relation* relation = name != nullptr ? catalog->find(name) : nullptr;
@@ -262,7 +262,7 @@ bool is_direct(int type) {
          type == duck::kVarchar;
 }
 
-// Interrupts a connection's statement that takes longer than it may.
+// Interrupts a connection's statement after a time limit. 0 = no limit.
 class StatementLimit {
  public:
   StatementLimit(Handle connection, double seconds) : seconds_(seconds) {
@@ -270,7 +270,7 @@ class StatementLimit {
     watch_ = try_thread([this, connection] {
       std::unique_lock lock(mutex_);
       const auto limit = std::chrono::duration<double>(seconds_);
-      // An interrupt that comes before DuckDB has begun is forgotten: ask until the end.
+      // DuckDB ignores an interrupt before the statement has started, so repeat until it ends.
       while (!ended_.wait_for(lock, is_over_ ? std::chrono::duration<double>(0.1) : limit,
                               [this] { return done_; })) {
         is_over_ = true;
@@ -290,7 +290,7 @@ class StatementLimit {
   StatementLimit(const StatementLimit&) = delete;
   StatementLimit& operator=(const StatementLimit&) = delete;
 
-  // The error that DuckDB gave, or that the time is over.
+  // DuckDB's error, or a timeout error if the limit was exceeded.
   Error error(const char* message) {
     const std::lock_guard lock(mutex_);
     if (!is_over_) return sql_error(message);
@@ -331,7 +331,7 @@ class DuckRows final : public QueryRows {
   DuckRows& operator=(const DuckRows&) = delete;
 
   const std::vector<Column>& columns() const override { return columns_; }
-  // Types that need DuckDB's own way to write them.
+  // True if all columns can be read without conversion to text by DuckDB.
   bool all_direct() const {
     for (const int type : types_) {
       if (!is_direct(type)) return false;
@@ -411,7 +411,8 @@ class DuckDatabase final : public Database {
   Result<std::unique_ptr<QueryRows>> query(const std::string& sql) override {
     ASSAY_TRY_ASSIGN(std::unique_ptr<DuckRows> rows, run(sql));
     if (!rows->all_direct()) {
-      // Dates, decimals, lists: as DuckDB writes them. Only a query can be asked a second time.
+      // Run again with dates, decimals, lists, ... converted to text by DuckDB. Only a query can be
+      // run twice.
       ASSAY_TRY_ASSIGN(rows, run(with_texts(sql, *rows)));
     }
     return std::unique_ptr<QueryRows>(std::move(rows));
@@ -434,7 +435,7 @@ class DuckDatabase final : public Database {
     set("autoinstall_known_extensions", "false");
     set("autoload_known_extensions", "false");
     set("temp_directory", "");  // no files in the user's folders
-    // After the folder, which may not be chosen once files are out of reach.
+    // After temp_directory, which cannot be set once external access is off.
     set("enable_external_access", options.allow_files ? "true" : "false");
     if (!options.memory_limit.empty()) set("memory_limit", options.memory_limit);
     if (!refused.empty()) {
@@ -493,7 +494,7 @@ class DuckDatabase final : public Database {
     return std::make_unique<DuckRows>(result, std::move(limit));
   }
 
-  // The same query with the columns that are not direct as texts, names kept.
+  // The same query with the other columns cast to text, under the same names.
   static std::string with_texts(const std::string& sql, const DuckRows& rows) {
     const std::vector<bool> direct = rows.direct();
     std::string chosen;

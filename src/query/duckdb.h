@@ -15,19 +15,19 @@
 namespace assay {
 
 struct DatabaseOptions {
-  std::string memory_limit = {};  // as DuckDB has it, "4GB"; empty = its default, 80 % of memory
+  std::string memory_limit = {};  // in DuckDB's syntax, "4GB"; empty = its default, 80 % of memory
   unsigned threads = 1;           // above 1, rows without ORDER BY may come in any order
-  double timeout_s = 0;           // of one statement, its rows included; 0 = none
-  bool allow_files = false;  // SQL may read and write files; otherwise nothing but the relations
+  double timeout_s = 0;           // of one statement, including fetching its rows; 0 = none
+  bool allow_files = false;  // true: SQL may read and write files; false: only the relations
 };
 
-// The rows of one statement, a piece at a time, in base units. Integers beyond 64 bits and types
-// that a Value has no place for come as text.
+// The rows of one statement, in chunks, in base units. Integers beyond 64 bits and types that a
+// Value cannot hold are text.
 class QueryRows {
  public:
   virtual ~QueryRows() = default;
   virtual const std::vector<Column>& columns() const = 0;
-  // The next rows; none at the end.
+  // The next chunk of rows; empty at the end.
   virtual Result<std::vector<Row>> next() = 0;
 };
 
@@ -42,15 +42,15 @@ class Database {
   virtual std::string version() const = 0;
 };
 
-// Runs a statement for its effect.
+// Runs a statement and discards its rows.
 Status execute(Database& database, const std::string& sql);
 
-// 'text' and "name" as SQL has them.
+// Quoted for SQL: 'text' and "name".
 std::string sql_text(std::string_view text);
 std::string sql_identifier(std::string_view name);
 
-// The statements of a text, split at semicolons outside of quotes, comments and dollar quotes;
-// empty ones are dropped. rest: the text after the last semicolon, unless it is only white space.
+// The statements of a text, split at semicolons outside quotes, comments and dollar quotes; empty
+// ones are dropped. rest: the text after the last semicolon; empty if it is only white space.
 struct Statements {
   std::vector<std::string> complete;
   std::string rest;

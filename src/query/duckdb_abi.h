@@ -1,7 +1,7 @@
 #pragma once
 
 // The part of DuckDB's C interface that Assay uses (duckdb.h of 1.1 and later; handles are opaque
-// pointers). tests/abi holds it against the header where that is installed.
+// pointers). tests/abi checks it against the header where that is installed.
 
 #include <cstdint>
 
@@ -19,7 +19,7 @@ struct QueryResult {  // duckdb_result
   void* internal_data = nullptr;
 };
 
-union Text {  // duckdb_string_t: up to 12 bytes inside, longer ones elsewhere
+union Text {  // duckdb_string_t: up to 12 bytes inline, longer texts by pointer
   struct {
     uint32_t length;
     char prefix[4];
@@ -40,7 +40,7 @@ struct HugeInt {  // duckdb_hugeint
 
 constexpr int kSuccess = 0;  // duckdb_state
 
-enum Type : int {  // duckdb_type, those that are read or made without a detour
+enum Type : int {  // duckdb_type: the types that are read or written without conversion to text
   kBoolean = 1,
   kTinyInt = 2,
   kSmallInt = 3,

@@ -1,6 +1,6 @@
 #pragma once
 
-// One relation as a Parquet file, written by DuckDB: docs/formats/export.md.
+// Writes a relation as a Parquet file through DuckDB (docs/formats/export.md).
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 namespace assay {
 
-// database: opened over the relation's catalog, with file access. with_rank: adds a column `rank`
-// at the front; otherwise a folder "rank=N" has it.
+// database: opened over the relation's catalog, with file access. with_rank: writes a leading
+// column `rank`; false if the folder name "rank=N" has it.
 Status write_parquet_file(Database& database, const Relation& relation, bool with_rank,
                           const std::string& path);
 

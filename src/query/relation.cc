@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-// Reads nothing but missing cells of a type.
+// A reader that returns only missing cells of a type.
 ReadCells all_missing(CellType type) {
   return [type](size_t, size_t count, Cells& out) {
     out.missing.assign(count, 1);
@@ -27,8 +27,8 @@ size_t column_at(std::vector<RelationColumn>& columns, const RelationColumn& wan
   return columns.size() - 1;
 }
 
-// A column that holds other types in other inputs: whole numbers become reals, anything else text
-// does not occur, since texts stay apart from numbers (query/document_relations.h).
+// Reads an integer column as reals, for columns that are real in other inputs. Text never mixes
+// with numbers, because words have their own column (query/document_relations.h).
 ReadCells as_real(ReadCells integers) {
   return [read = std::move(integers)](size_t first, size_t count, Cells& out) {
     read(first, count, out);
@@ -43,7 +43,8 @@ void widen(RelationColumn& column, std::vector<RelationPart>& parts, size_t numb
   }
 }
 
-// Common part of two titles, without a parenthesis that only one has: its numbers are of one input.
+// Common prefix of two titles, cut before an unfinished word or a parenthesis that differs, because
+// the numbers in it are of one input.
 std::string shared_meaning(const std::string& a, const std::string& b) {
   if (a == b) return a;
   const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());

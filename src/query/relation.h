@@ -1,7 +1,7 @@
 #pragma once
 
 // Tables for SQL and exports: named, with typed columns, read in place by column and range of rows.
-// Making one copies nothing.
+// Creating one copies no data.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,12 +23,12 @@ struct RelationColumn {
   std::string meaning = {};
 };
 
-// Consecutive cells of one column: the vector of its type is filled, the others are not looked at.
+// Consecutive cells of one column. The vector of its type is filled; the others are not used.
 struct Cells {
   std::vector<int64_t> integers = {};
   std::vector<uint64_t> unsigneds = {};
   std::vector<double> reals = {};
-  std::vector<std::string_view> texts = {};  // valid as long as what they were read from
+  std::vector<std::string_view> texts = {};  // valid as long as their source
   std::vector<uint8_t> bools = {};
   std::vector<uint8_t> missing = {};  // per cell; empty if no cell is missing
 
@@ -36,10 +36,10 @@ struct Cells {
   bool is_missing(size_t i) const { return !missing.empty() && missing[i] != 0; }
 };
 
-// Appends cells [first, first + count) to `out`, which is clear.
+// Reads cells [first, first + count) into `out`, which must be clear.
 using ReadCells = std::function<void(size_t first, size_t count, Cells& out)>;
 
-// The rows that one input gives.
+// The rows of one input.
 struct RelationPart {
   int64_t rank = 0;
   size_t rows = 0;
@@ -52,7 +52,7 @@ struct Relation {
   std::vector<RelationColumn> columns = {};
   std::vector<RelationPart> parts = {};
   bool facts =
-      false;  // one row per input, of single numbers that have little to do with each other
+      false;  // one row per input, of single unrelated numbers
 
   size_t rows() const;
 };
@@ -61,8 +61,8 @@ struct Catalog {
   std::vector<Relation> relations;
 
   const Relation* find(std::string_view name) const;
-  // Adds the parts of another input's catalog: relations of the same name are one. A column that
-  // only some inputs have is missing in the others; of a meaning stays what they share.
+  // Adds the parts of another input's catalog. Relations of the same name are joined. A column that
+  // only some inputs have has missing cells in the others. Meanings are reduced to the common part.
   void merge(Catalog other);
 };
 

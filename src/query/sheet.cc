@@ -32,7 +32,7 @@ bool is_escape(std::string_view text) {
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-// The integers of a column, those that are there.
+// Calls `see` for every integer of a column that is not missing.
 void each_integer(const Relation& relation, size_t column,
                   const std::function<void(int64_t)>& see) {
   Cells cells;
@@ -62,7 +62,7 @@ bool is_time(const RelationColumn& column) {
 
 bool is_exact(int64_t value) { return value >= -kSheetExact && value <= kSheetExact; }
 
-// Overflow-safe: both may be any value.
+// True if value - origin is exact in Excel. Safe against overflow.
 bool is_near(int64_t value, int64_t origin) {
   int64_t difference = 0;
   return !__builtin_sub_overflow(value, origin, &difference) && is_exact(difference);

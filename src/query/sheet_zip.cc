@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// The parts of PKWARE's APPNOTE 4.3.12 (central directory) and 4.3.16 (its end) that are read here.
+// From PKWARE's APPNOTE 4.3.12 (central directory) and 4.3.16 (its end record).
 constexpr size_t kEndBytes = 22;
 constexpr size_t kEntryBytes = 46;
 constexpr uint32_t kEndMark = 0x06054b50;
@@ -26,7 +26,7 @@ bool read_at(std::FILE* file, long offset, int whence, std::vector<unsigned char
          std::fread(into.data(), 1, into.size(), file) == into.size();
 }
 
-// Bytes of every entry, unpacked; empty when there is no whole directory.
+// Uncompressed size by entry name; empty if the central directory cannot be read.
 std::map<std::string, uint64_t> entry_sizes(const std::string& path) {
   std::map<std::string, uint64_t> sizes;
   auto opened = open_file(path, "rb");

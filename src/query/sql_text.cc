@@ -23,8 +23,8 @@ size_t behind(std::string_view text, std::string_view end, size_t from) {
   return found == std::string_view::npos ? text.size() : found + end.size();
 }
 
-// Position after a quoted text that starts at `at`. A doubled quote immediately starts another one,
-// with the same result. With backslashes (E'...') an escaped quote does not end it.
+// Position after a quoted text that starts at `at`. A doubled quote ends it and starts another one,
+// which has the same effect. backslashes (E'...'): an escaped quote does not end it.
 size_t behind_quotes(std::string_view text, size_t at, bool backslashes) {
   const char quote = text[at];
   for (size_t i = at + 1; i < text.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// One relation as one file, streamed: memory does not grow with its rows.
+// Writes a relation as a text file, in constant memory.
 
 #include <string>
 
@@ -11,8 +11,8 @@ namespace assay {
 
 enum class TableFormat : uint8_t { kCsv, kJsonLines };
 
-// Writes the rows of one part (docs/formats/export.md) in place: the caller passes a temporary
-// name.
+// Writes the rows of one part (docs/formats/export.md). The file is written in place, so pass a
+// temporary name.
 Status write_table_file(const Relation& relation, const RelationPart& part, TableFormat format,
                         const std::string& path);
 

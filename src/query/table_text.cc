@@ -15,14 +15,14 @@ void append_number(T value, std::string& out) {
   fmt::format_to(std::back_inserter(out), "{}", value);
 }
 
-// The shortest text that reads back to the same bits; false when there is none.
+// Appends the shortest text that reads back to the same value; false if it is not finite.
 bool append_real(double value, std::string& out) {
   if (!std::isfinite(value)) return false;
   append_number(value, out);
   return true;
 }
 
-// False for text, which the formats write differently, and for what is not there.
+// Appends a cell that CSV and JSON write alike. False for text and for missing cells.
 bool append_plain(const Cells& cells, CellType type, size_t i, std::string& out) {
   if (cells.is_missing(i)) return false;
   switch (type) {
@@ -46,7 +46,7 @@ bool append_plain(const Cells& cells, CellType type, size_t i, std::string& out)
 }  // namespace
 
 void append_csv_text(std::string_view text, std::string& out) {
-  // "" is a text of no letters; nothing at all is a missing cell.
+  // An empty text is written as "", because an empty field is a missing cell.
   const bool quote = text.empty() || text.find_first_of(",\"\r\n") != std::string_view::npos ||
                      text.front() == ' ' || text.back() == ' ';
   if (!quote) {

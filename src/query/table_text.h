@@ -1,7 +1,7 @@
 #pragma once
 
-// Cells as CSV (RFC 4180, line ends "\n") and JSON: lossless, unlike the CSV of a Document, which
-// is cleaned for people. A missing cell is empty, or null; so is a number that is not finite.
+// Cells as CSV (RFC 4180, line ends "\n") and JSON. Lossless, unlike the CSV of a Document, which
+// is cleaned for display. Missing cells and non-finite numbers are empty in CSV and null in JSON.
 
 #include <string>
 #include <string_view>

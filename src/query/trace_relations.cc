@@ -71,7 +71,7 @@ ReadCells row_numbers() {
   };
 }
 
-// A relation of one part, column by column.
+// Builds a relation of one part, column by column.
 class Maker {
  public:
   Maker(std::string name, std::string meaning, int64_t rank, size_t rows)
@@ -82,7 +82,7 @@ class Maker {
     relation_.columns.push_back(std::move(column));
     relation_.parts[0].columns.push_back(std::move(read));
   }
-  // A text or number of each entry of a list.
+  // Adds a column with one field of every entry of a list.
   template <typename Entry, typename Field>
   void add(const std::vector<Entry>& entries, Field Entry::* field, const char* name,
            const char* unit, const char* meaning) {
@@ -156,7 +156,7 @@ Relation metadata_relation(const Trace& trace, int64_t rank) {
   return maker.take();
 }
 
-// One row per row of the table that the links start from: the same `id`.
+// Adds a column with the target of each link. Rows and `id` are those of the source table.
 template <typename RowId>
 void add_link(Maker& maker, const Trace& trace, const std::vector<RowId>& target, const char* name,
               const char* meaning) {
@@ -181,7 +181,7 @@ void add_links(Catalog& catalog, const Trace& trace, const Links& links, int64_t
 
 using ActivityRows = std::vector<ActivityId>;
 
-// A column of each row's activity. rows: one per row of the table, and as long as it.
+// Adds a column with a value of each row's activity. rows: the activity of every row of the table.
 template <typename Cell>
 void add_activity_column(Maker& maker, const std::shared_ptr<const ActivityRows>& rows,
                          RelationColumn column, Cell cell) {
@@ -190,7 +190,7 @@ void add_activity_column(Maker& maker, const std::shared_ptr<const ActivityRows>
   });
 }
 
-// When and where the activity of each row ran. Device and stream are the numbers of the file.
+// Adds when and where the activity of each row ran. Device and stream are the numbers in the file.
 void add_activity_columns(Maker& maker, const Trace& trace,
                           const std::shared_ptr<const ActivityRows>& rows) {
   const auto& activities = trace.activities;
@@ -219,7 +219,7 @@ void add_activity_columns(Maker& maker, const Trace& trace,
   add_stream_number("stream", "stream or queue as recorded; NULL = none", &Stream::stream);
 }
 
-// The kernels alone, each with what else is asked first: where it ran, what launched it and when.
+// Table of kernels, each with where it ran, and what launched it and when.
 Relation kernels_relation(const Trace& trace, const Links& links, int64_t rank) {
   const auto rows = std::make_shared<ActivityRows>();
   for (size_t i = 0; i < trace.activities.size(); ++i) {

@@ -9,13 +9,13 @@ namespace {
 
 struct Notes {
   std::string what;
-  std::string effect;  // of the note with the most time at stake
+  std::string effect;  // text of the caveat with the most affected time
   int64_t count = 0;
   int64_t time_ns = 0;
   int64_t most_ns = 0;
   uint64_t inputs = 0;
   size_t last_input = 0;
-  bool differ = false;  // in their words
+  bool differ = false;  // their texts differ
 };
 
 const Value* cell(const Table& table, const Row& row, std::string_view key) {
@@ -35,7 +35,7 @@ int64_t number_in(const Value* value) {
   return number == nullptr ? 0 : *number;
 }
 
-// input: 0 = the whole document, with notes of its own; parts count from 1.
+// input: 0 = the caveats of the document itself; parts count from 1.
 void add_row(const Table& table, const Row& row, size_t input, std::vector<Notes>& all) {
   const std::string what = text_in(cell(table, row, "code"));
   const std::string effect = text_in(cell(table, row, "text"));

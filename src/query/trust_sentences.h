@@ -9,8 +9,8 @@
 
 namespace assay {
 
-// First the caveats of the document, then those of its parts: equal ones once for all parts, with
-// summed counts and times. input_name: word for a part ("rank"); empty if there are none.
+// The caveats of the document, then those of its parts; equal ones are merged over all parts, with
+// summed counts and times. input_name: word for a part ("rank"); empty if there are no parts.
 std::vector<std::string> trust_sentences(const Document& document, const std::string& input_name);
 
 }  // namespace assay

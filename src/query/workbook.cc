@@ -138,9 +138,8 @@ class Formats {
   std::map<std::pair<std::string, bool>, lxw_format*> by_pattern_;
 };
 
-// libxlsxwriter reads a null pointer where it gets no memory for a sheet. A sheet takes some 200 KiB: where a block of
-// that size several times over is to be had, it gets them.
-// Null with the error that it sets where there is none.
+// Adds a sheet; null on failure, with `error` set. libxlsxwriter dereferences a null pointer if it
+// gets no memory for a sheet (some 200 KiB), so check first that a block of 2 MiB is available.
 lxw_worksheet* add_sheet(lxw_workbook* book, const std::string& name, lxw_error& error) {
   constexpr size_t kEnough = size_t{2} << 20;
   {
@@ -149,15 +148,15 @@ lxw_worksheet* add_sheet(lxw_workbook* book, const std::string& name, lxw_error&
       error = LXW_ERROR_MEMORY_MALLOC_FAILED;
       return nullptr;
     }
-    const_cast<volatile char&>(probe[0]) = 0;  // else the compiler leaves the block out
+    const_cast<volatile char&>(probe[0]) = 0;  // keeps the compiler from removing the allocation
   }
   lxw_worksheet* sheet = xlsx()->workbook_add_worksheet(book, name.c_str());
-  // Its rows go to a temporary file, which needs disk space and a descriptor.
+  // The remaining cause: no disk space or descriptor for the temporary file of the rows.
   if (sheet == nullptr) error = LXW_ERROR_CREATING_TMPFILE;
   return sheet;
 }
 
-// One sheet, written from top to bottom: its rows go to a file as they come.
+// One sheet, written from top to bottom. Rows go directly to a temporary file.
 class Sheet {
  public:
   Sheet(lxw_workbook* book, const std::string& name) : name_(name) {
@@ -197,7 +196,7 @@ class Sheet {
   }
   void next_row() { ++row_; }
 
-  // The first line is the header: it stays in view, and filters the rest.
+  // Freezes the header row and adds a filter to it.
   void finish_table(size_t columns) {
     if (sheet_ == nullptr) return;
     xlsx()->worksheet_freeze_panes(sheet_, 1, 0);
@@ -234,16 +233,16 @@ class Sheet {
   lxw_error error_ = LXW_NO_ERROR;
 };
 
-// A table in the summary: its sheets, or a note that it is empty.
+// Entry of a table in the summary: its sheets, or a note that it is empty.
 struct TableSheets {
   std::string table;
   std::string meaning;
   size_t rows = 0;
-  size_t inputs = 0;  // that have rows; 0 where it is of all of them together
+  size_t inputs = 0;  // number of inputs with rows; 0 for a table of all inputs together
   std::vector<std::string> sheets;
 };
 
-// A workbook that is not closed is not written.
+// The workbook. It is written only when it is closed.
 class Book {
  public:
   Book(const std::string& path, const std::string& folder) : folder_(folder) {
@@ -251,7 +250,7 @@ class Book {
     options.constant_memory = LXW_TRUE;
     options.tmpdir = folder_.data();
     book_ = xlsx()->workbook_new_opt(path.c_str(), &options);
-    // The same input gives the same bytes: no time of writing.
+    // A fixed creation time, so that the same input gives the same bytes.
     lxw_doc_properties properties = {};
     properties.created = kBeginOfZip;
     xlsx()->workbook_set_properties(book_, &properties);
@@ -419,7 +418,7 @@ class WorkbookMaker {
     return settle(*sheet);
   }
 
-  // libxlsxwriter does not look whether its temporary files could be written.
+  // Checks that the temporary file was written, which libxlsxwriter does not check.
   Status settle(const Sheet& sheet) {
     std::FILE* rows = sheet.raw()->optimize_tmpfile;
     if (rows == nullptr) return Ok{};
@@ -526,7 +525,7 @@ class WorkbookMaker {
     write_index(sheet);
   }
 
-  // The first numbers that readers get to see.
+  // Writes the first displayed Facts block of the sections. False if there are none.
   bool write_headline(Sheet& sheet, const std::vector<Section>& sections) {
     for (const Section& section : sections) {
       for (const Block& block : section.blocks) {
@@ -656,7 +655,7 @@ class WorkbookMaker {
   std::optional<int64_t> origin_;
   std::vector<TableSheets> tables_;
   std::set<std::string> names_used_;
-  std::map<uint32_t, uint64_t> written_;  // bytes of rows by number of the sheet
+  std::map<uint32_t, uint64_t> written_;  // bytes of rows by sheet number, from 1
   uint64_t texts_cut_ = 0;
 };
 

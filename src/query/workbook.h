@@ -1,7 +1,7 @@
 #pragma once
 
-// Tables as an Excel workbook for people: a sheet "Summary" with the headline, a sheet "numbers"
-// with all single numbers, then a sheet per table (docs/formats/xlsx.md).
+// Writes tables as an Excel workbook: a sheet "Summary" with the headline, a sheet "numbers" with
+// all single numbers, then one or more sheets per table (docs/formats/xlsx.md).
 
 #include <cstddef>
 #include <string>
@@ -19,13 +19,12 @@ struct WorkbookContent {
   std::string input_column = {};  // name of by_input's first column; empty for a single input
 };
 
-// Excel's own limit, less the line of headers: a longer table goes on on another sheet.
+// Excel's limit, minus the header row. A longer table continues on another sheet.
 constexpr size_t kSheetRows = 1'048'575;
 
-// Fails where this build has no libxlsxwriter, and says how to get it: before any work.
+// Fails if libxlsxwriter is not available, with a hint how to get it. Call it before any analysis.
 Status check_workbooks();
-// The file is written in place: the caller passes a temporary name. Temporary files are in the same
-// folder.
+// The file is written in place, so pass a temporary name. Temporary files go to the same folder.
 Status write_workbook(const WorkbookContent& content, const std::string& path,
                       size_t sheet_rows = kSheetRows);
 

@@ -1,4 +1,4 @@
-// In place of workbook.cc where libxlsxwriter was not found at configure time.
+// Replaces workbook.cc if libxlsxwriter was not found at configure time.
 
 #include "query/workbook.h"
 

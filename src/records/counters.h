@@ -1,8 +1,8 @@
 #pragma once
 
-// Hardware counters per dispatched kernel, as a profiler that runs kernels one after another wrote
-// them (rocprofv3, rocpd, Nsight Compute): plain data. Counters are valid, times and overlap of
-// such a run are not those of the run that is explained (breakdown/counters.h joins the two).
+// Hardware counters per dispatched kernel from a profiler that serializes kernels (rocprofv3,
+// rocpd, Nsight Compute). The counters are valid; times and overlap of such a run are not those of
+// the analyzed run (breakdown/counters.h joins the two).
 
 #include <array>
 #include <cstdint>
@@ -16,18 +16,19 @@ constexpr int64_t kNoCounterTime = std::numeric_limits<int64_t>::min();
 
 // One kernel of a counter run.
 struct CounterDispatch {
-  int64_t order = 0;                  // place in dispatch order: Dispatch_Id, ID of Nsight Compute
+  int64_t order = 0;                  // position in dispatch order: Dispatch_Id, ID of Nsight
+                                      // Compute
   int64_t device = 0;                 // agent or device as recorded
-  int64_t process = 0;                // 0 = not told
+  int64_t process = 0;                // 0 = unknown
   int64_t thread = -1;                // host thread that dispatched it; -1 = unknown
-  uint32_t kernel = 0;                // into CounterPass::kernels
-  uint64_t blocks = 0;                // of the whole grid; 0 = unknown
-  uint64_t threads_per_block = 0;     // 0 = not told
+  uint32_t kernel = 0;                // index into CounterPass::kernels
+  uint64_t blocks = 0;                // in the grid; 0 = unknown
+  uint64_t threads_per_block = 0;     // 0 = unknown
   int64_t start_ns = kNoCounterTime;  // on the profiler's own clock
   int64_t end_ns = kNoCounterTime;
 };
 
-// A marked range of the host in a counter run (roctx), on the same clock as its dispatches.
+// A host range in a counter run (roctx), on the clock of the dispatches.
 struct CounterRange {
   std::string name;
   int64_t start_ns = 0;
@@ -51,12 +52,12 @@ struct CounterPass {
   std::string source;  // file or folder, as given
   std::string format;  // "rocprofv3 counter_collection.csv", "ncu --csv --page raw", ...
   std::vector<std::string> kernels;         // names as recorded
-  std::vector<std::string> counters;        // names; units are taken out of the values
+  std::vector<std::string> counters;        // names; values are in base units
   std::vector<CounterDispatch> dispatches;  // in dispatch order per device
-  std::vector<double> values;               // dispatches x counters, NaN = not measured
+  std::vector<double> values;               // dispatches x counters, row-major; NaN = not measured
   std::vector<CounterDevice> devices;
   std::vector<CounterRange> ranges;
-  bool per_kernel_ordered = true;  // false: the order of dispatch is only that of the file
+  bool per_kernel_ordered = true;  // false: dispatches are in file order only
   uint64_t rows_skipped = 0;       // rows without a usable id, name or number
   bool truncated = false;          // the file ends in the middle of a row
 

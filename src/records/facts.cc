@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// The text of data/facts.ini, made into a .cc file by CMake.
+// The text of data/facts.ini, which CMake embeds into a .cc file.
 extern const char* const kBuiltInFacts;
 
 namespace {
@@ -74,7 +74,7 @@ constexpr Attribute kAttributes[] = {
     {"change", "attention_times", false},
 };
 
-// Attributes with words as their value.
+// Attributes whose values are words.
 constexpr Attribute kWords[] = {
     {"hardware", "architecture", false}, {"hardware", "fabric", false},
     {"architecture", "maker", true},     {"architecture", "segment", true},
@@ -99,7 +99,8 @@ std::string attributes_of(std::string_view kind) {
   return text;
 }
 
-// The name without organisation and without suffixes of variants that share the base model's shape.
+// The compared form of a model's name without organisation and suffixes of variants that share the
+// base model's shape.
 std::string base_key(std::string_view name) {
   const size_t slash = name.rfind('/');
   std::string key = name_key(slash == std::string_view::npos ? name : name.substr(slash + 1));
@@ -133,7 +134,8 @@ std::string without_vendor(std::string key) {
   return key;
 }
 
-// Of "rtx409024gb" where the device has 24 GB: "rtx4090". Empty where it does not end so.
+// "rtx4090" for "rtx409024gb" if the device has 24 GB; empty if the key does not end with the
+// memory size.
 std::string without_memory(const std::string& key, double memory_gb) {
   const std::string ending = shortest_text(std::round(memory_gb)) + "gb";
   return key.ends_with(ending) ? key.substr(0, key.size() - ending.size()) : "";
@@ -151,10 +153,11 @@ Error line_error(const std::string& file, size_t line, const std::string& messag
   return Error{ErrorCode::kFormat, "line " + std::to_string(line) + ": " + message, file, -1};
 }
 
-// Lines of this text with the attributes of a section.
+// Attribute -> its line in this text.
 using LinesTold = std::map<std::string, size_t>;
 
-// At the value's own line; if it is in an earlier text, at the last line about its section.
+// The error refers to the value's line, or if the value is from an earlier text, to the last line
+// of its section.
 Error contradiction_error(const std::string& file, const LinesTold& lines,
                           const FactProblem& problem) {
   size_t line = 0;
@@ -168,14 +171,14 @@ Error contradiction_error(const std::string& file, const LinesTold& lines,
 const FactBook& FactBook::built_in() {
   static const FactBook book = [] {
     FactBook made;
-    // A test holds the built-in text to its format.
+    // A test checks the built-in text.
     (void)made.add(kBuiltInFacts, "built-in facts").has_value();
     return made;
   }();
   return book;
 }
 
-// Parser of one text of specifications: the open section, and the line of each value.
+// Parses one text of specifications; holds the open section and the line of each value.
 class FactBook::Reading {
  public:
   Reading(FactBook& book, const std::string& file) : book_(book), file_(file), source_(file) {}
@@ -194,7 +197,7 @@ class FactBook::Reading {
     return Ok{};
   }
 
-  // After the whole text: checks that the values of its sections are consistent.
+  // Call after the whole text: checks the consistency of the sections in it.
   Status check() const {
     for (const Section& each : book_.sections_) {
       const auto at = lines_told_.find({each.kind, each.name});
@@ -227,7 +230,7 @@ class FactBook::Reading {
       const size_t comma = std::min(names.find(','), names.size());
       const std::string_view name = names.substr(0, comma);
       section_->keys.push_back(name_key(name));
-      // As a model's own name it is known without its organisation and endings, too.
+      // Aliases of models also match without organisation and suffixes.
       if (section_->kind == "model" && !base_key(name).empty())
         section_->keys.push_back(base_key(name));
       names.remove_prefix(std::min(comma + 1, names.size()));
@@ -338,7 +341,7 @@ const FactBook::Section* FactBook::find(std::string_view kind, std::string_view 
   // Device names of drivers contain the vendor ("NVIDIA A100-SXM4-80GB").
   const bool is_model = kind == "model";
   const std::string bare = is_model ? base_key(name) : without_vendor(key);
-  // A vendor or an organisation alone names nothing.
+  // A vendor or an organisation alone is not a name.
   if (bare.empty()) return nullptr;
   const std::string_view vendor = is_model ? std::string_view() : vendor_of(key);
   for (const Section& section : sections_) {

@@ -10,21 +10,21 @@ namespace {
 
 using Values = std::map<std::string, Fact>;
 
-// FLOP per byte of memory traffic. Processors, and chips with models in on-chip memory, have a few.
-// The others in the built-in specifications have 26 (MI50) to 350 in 16 bits. Outside the limits,
+// Range of peak FLOP/s per byte/s of memory bandwidth. CPUs, and chips with models in on-chip
+// memory, have a few; other built-in devices have 26 (MI50) to 350 in 16 bits. Outside the range,
 // one of the two values has another unit, or includes sparsity or fewer bits.
 constexpr double kFewestFlopPerByte = 0.5;
 constexpr double kMostFlopPerByte = 1500;
-// On-chip memories at one end; the largest GPU has 0.3 TB.
+// The smallest are on-chip memories; the largest GPU has 0.3 TB.
 constexpr double kLeastMemoryGb = 0.1;
 constexpr double kMostMemoryGb = 1000;
-// Ratio of the given parameters to those from layers and hidden size. For the 38 built-in models,
-// all or the active weights are 0.85 to 2 times that, and all are at most 1.1 times that of every
-// expert.
+// Maximum ratio of the given parameters to those computed from layers and hidden size, and to those
+// of all experts. For the 38 built-in models, all or the active weights are 0.85 to 2 times the
+// former, and all weights at most 1.1 times the latter.
 constexpr double kMostTimesLayers = 10;
 constexpr double kMostTimesExperts = 3;
 
-// NaN if unknown; a comparison with it is false.
+// NaN if unknown, so that comparisons are false.
 double value_of(const Values& values, const char* name) {
   const auto at = values.find(name);
   return at == values.end() ? std::nan("") : at->second.value;
@@ -85,7 +85,7 @@ std::optional<FactProblem> of_model(const Values& values) {
   return std::nullopt;
 }
 
-// Fewer bits are never slower. INT8 is left out: newer devices have given it up.
+// Checks that fewer bits are never slower. Not for INT8, which newer devices accelerate less.
 std::optional<FactProblem> of_formats(const Values& values) {
   constexpr std::array<const char*, 3> kRising = {"tflops", "fp8_tflops", "fp4_tflops"};
   for (size_t few = 0; few < kRising.size(); ++few) {

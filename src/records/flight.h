@@ -1,8 +1,8 @@
 #pragma once
 
-// A flight-recorder dump: the last calls of one rank of a job that communicate
-// (docs/formats/flight_recorder.md). Versions 2.0 to 2.10 are known. Fields are taken where they
-// are, whatever the version.
+// A flight-recorder dump: the last communication calls of one rank of a job
+// (docs/formats/flight_recorder.md). Versions 2.0 to 2.10 are known; fields are read if present,
+// whatever the version.
 
 #include <cstdint>
 #include <map>
@@ -20,27 +20,27 @@ struct FlightFrame {
   int64_t line = 0;
 };
 
-// A process group, by the name that entries give it.
+// A process group.
 struct FlightGroup {
-  std::string desc;            // what the program calls it; may be empty
+  std::string desc;            // the program's name for it; may be empty
   std::vector<int64_t> ranks;  // members, as written; may be empty
 };
 
-// Last numbers of collectives by the watchdog's count; -1 = unknown or none.
+// Numbers of the last collectives according to the watchdog; -1 = unknown or none.
 struct FlightStatus {
   int64_t enqueued = -1;
   int64_t completed = -1;
 };
 
 struct FlightEntry {
-  int64_t record = -1;     // order of asking
+  int64_t record = -1;     // order in which calls were recorded
   int64_t pg = -1;         // key of FlightDump::status
   std::string group = {};  // key of FlightDump::groups
   std::string desc = {};
   int64_t seq = -1;        // number of the collective in its group; -1 = unknown
   bool p2p = false;
   std::string call = {};  // "nccl:all_reduce", "nccl:send 1->2"
-  std::vector<int64_t> in_elements = {};  // of each tensor
+  std::vector<int64_t> in_elements = {};  // per tensor
   std::vector<int64_t> out_elements = {};
   std::vector<std::string> in_types = {};
   std::vector<std::string> out_types = {};
@@ -57,7 +57,7 @@ struct FlightDump {
   std::map<std::string, FlightGroup> groups = {};
   std::map<int64_t, FlightStatus> status = {};
   std::vector<FlightEntry> entries = {};  // by `record`
-  uint64_t odd_entries = 0;               // without a name or a state, left out
+  uint64_t odd_entries = 0;               // dropped entries without a name or a state
 };
 
 }  // namespace assay

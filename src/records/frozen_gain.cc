@@ -8,13 +8,13 @@ namespace assay {
 namespace {
 
 constexpr std::string_view kHead = "assay prediction";
-constexpr int64_t kMostNs = int64_t{1} << 60;  // differences of such still fit
+constexpr int64_t kMostNs = int64_t{1} << 60;  // the difference of two fits 64 bits
 
 void add_line(std::string_view key, std::string_view value, std::string& text) {
   text += std::string(key) + " = " + std::string(value) + "\n";
 }
 
-// Line breaks would end the setting.
+// Replaces line breaks, which would end the setting.
 std::string one_line(std::string_view text) {
   std::string line(text);
   for (char& c : line) {
@@ -27,7 +27,7 @@ Error line_error(size_t number, const std::string& problem) {
   return format_error("line " + std::to_string(number) + ": " + problem);
 }
 
-// The number for a key, or null.
+// The field of a key; null if the key is not a number.
 int64_t* number_of(std::string_view key, FrozenGain& prediction) {
   if (key == "iterations") return &prediction.iterations;
   if (key == "before_ns") return &prediction.before_ns;

@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-// "NVIDIA H200" and "H200" are one GPU.
+// The compared form of a GPU name: "NVIDIA H200" equals "H200".
 std::string letters(const std::string& text) {
   std::string kept;
   for (const char c : text) {

@@ -15,7 +15,7 @@ namespace assay {
 Status check_same_gpu(const std::string& file, const std::string& measured,
                       const std::string& traced);
 
-// True if both times include the cost of one tracer.
+// True if both times include the overhead of the same tracer.
 bool same_tracer(CollectorTracer measured, Tracer traced);
 
 // "the PyTorch profiler"

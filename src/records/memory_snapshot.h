@@ -1,7 +1,7 @@
 #pragma once
 
 // A memory snapshot of PyTorch's caching allocator (docs/formats/memory_snapshot.md). Sizes are in
-// bytes. Blocks and segments are of the time of the snapshot; events came before it.
+// bytes. Blocks and segments are the state at the snapshot; events precede it.
 
 #include <cstdint>
 #include <string>
@@ -11,9 +11,9 @@ namespace assay {
 
 enum class BlockState : uint8_t {
   kAllocated,     // in use
-  kAwaitingFree,  // given back, while a stream may still use it
+  kAwaitingFree,  // freed by the program, but a stream may still use it
   kInactive,
-  kUnknown,  // a word that no PyTorch is known to write
+  kUnknown,  // not a state of any known PyTorch version
 };
 
 struct SnapshotBlock {
@@ -24,11 +24,11 @@ struct SnapshotBlock {
   uint32_t site = 0;  // MemorySnapshot::sites
 };
 
-// A stretch taken from the driver.
+// Memory that the allocator got from the driver.
 struct SnapshotSegment {
   int64_t device = 0;
   int64_t total = 0;
-  int64_t allocated = -1;  // as the file says; -1 = it does not
+  int64_t allocated = -1;  // -1 = not in the file
   int64_t active = -1;     // allocated or waiting to be freed
   std::vector<SnapshotBlock> blocks = {};
 };
@@ -37,8 +37,8 @@ enum class SnapshotAction : uint8_t {
   kAlloc,
   kFreeRequested,
   kFreeCompleted,
-  kSegmentAlloc,  // also what expandable segments map
-  kSegmentFree,   // and unmap
+  kSegmentAlloc,  // also maps of expandable segments
+  kSegmentFree,   // also their unmaps
   kOutOfMemory,
   kSnapshot,
   kUnknown,
@@ -55,8 +55,8 @@ struct SnapshotEvent {
 struct MemorySnapshot {
   std::string file = {};
   std::vector<SnapshotSegment> segments = {};
-  std::vector<std::vector<SnapshotEvent>> traces = {};  // by device, in order of time
-  std::vector<std::string> sites = {""};  // "file.py:12 name"; the first one is "not recorded"
+  std::vector<std::vector<SnapshotEvent>> traces = {};  // by device, in time order
+  std::vector<std::string> sites = {""};                // "file.py:12 name"; sites[0]: not recorded
 };
 
 }  // namespace assay

@@ -16,8 +16,8 @@ namespace assay {
 // No GPU package is near this limit; a larger value is not a power in watts.
 inline constexpr double kMostPackageWatts = 20'000;
 
-// One sample of the power sensor on the logger's clock: by contract the mean power over [t_ns -
-// window, t_ns]. Components are NaN without such a sensor.
+// One sample of the power sensor on the logger's clock: nominally the mean power over [t_ns -
+// window, t_ns]. Components without a sensor are NaN.
 struct PowerSample {
   int64_t t_ns = 0;
   double power_w = 0;
@@ -32,10 +32,10 @@ struct PowerExecution {
   uint32_t index = 0;  // position in its run, from 0
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  uint32_t kernel = 0;  // into PowerRecording::kernels
+  uint32_t kernel = 0;  // index into PowerRecording::kernels
 };
 
-// One clock probe: the CPU's clock before and after a read of the GPU's (or logger's) counter.
+// The CPU's clock before and after reading the GPU's (or logger's) counter.
 struct ClockProbe {
   int64_t c0_ns = 0;
   int64_t gpu_ticks = 0;
@@ -53,10 +53,10 @@ struct SensorModel {
   int64_t delay_ns = 0;      // a sample describes the window that ended this long before its
                              // timestamp
   std::string source;        // "calibrated on this machine, 2026-11-21", "documented", "meta.json"
-  std::string reading = {};  // kind of the device's samples: "instant"; empty = it has only one
-  bool calibrated = false;   // measured, not only documented or stated
-  // Time constants of a rise that a window does not cause, of the device's power or of the sensor,
-  // or their upper bound; 0 = none visible in a curve.
+  std::string reading = {};  // kind of sample, if the device has several: "instant"; else empty
+  bool calibrated = false;   // measured, not taken from documentation
+  // Sum of time constants of a rise that the window does not cause, of the device's power or the
+  // sensor, or an upper bound; 0 = none visible in a curve.
   int64_t ramp_ns = 0;
 };
 
@@ -64,14 +64,13 @@ struct PowerRecording {
   std::string device;  // name
   std::string driver;
   std::string uuid;      // of the GPU; empty = unknown
-  std::string parts;     // source of the powers of parts, or why they are unknown; empty = neither
-                         // is known
-  double tick_hz = 1e9;  // of ClockProbe::gpu_ticks and, where the samples share it, of their clock
+  std::string parts;     // source of the component powers, or why they are unknown; may be empty
+  double tick_hz = 1e9;  // of ClockProbe::gpu_ticks, and of the samples' clock if they share it
   bool samples_on_cpu_clock = false;  // true: no clock model is needed for the samples
   SensorModel sensor;
   std::vector<std::string> kernels;  // names
   std::vector<double> kernel_flop;   // FLOP per execution; NaN = not known
-  std::vector<double> kernel_bytes;  // bytes moved per execution, at least; NaN = not known
+  std::vector<double> kernel_bytes;  // lower bound of bytes moved per execution; NaN = unknown
   std::string workload;              // as typed, e.g. "60*gemm:2048 , 1*gemm:8192"
   uint64_t seed = 0;
   std::vector<PowerSample> samples;        // as recorded

@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-// Certainty of a word's bits: a number of bits below 16 overrides a method's own.
+// How a word determines the bits: an explicit number below 16 overrides the bits of a method.
 enum class Says : uint8_t { kMethod, kBits };
 
 struct Format {
@@ -17,11 +17,11 @@ struct Format {
   Says says = Says::kBits;
 };
 
-// Scales are included: a 16-bit scale and a 4-bit zero per 128 weights (AWQ, GPTQ, 4.16 bits); 8
-// bits per 32 values (OCP Microscaling Formats 1.0, 4.25 bits); 8 bits per 16 values (NVFP4, 4.5
-// bits). llama.cpp's Q4_0 and Q8_0 have 16 bits per 32 (4.5 and 8.5 bits). Scales of 8-bit formats,
-// one per channel or per block of 128 x 128, are left out. Four-bit weights without four-bit
-// activations compute in 16.
+// Bytes per weight include scales: a 16-bit scale and a 4-bit zero point per 128 weights (AWQ,
+// GPTQ: 4.16 bits); 8 bits per 32 values (OCP Microscaling Formats 1.0: 4.25 bits); 8 bits per 16
+// values (NVFP4: 4.5 bits); 16 bits per 32 values (llama.cpp's Q4_0 and Q8_0: 4.5 and 8.5 bits).
+// Scales of 8-bit formats, one per channel or per block of 128 x 128, are neglected. 4-bit weights
+// without 4-bit activations compute in 16 bits.
 constexpr std::array<Format, 37> kFormats = {
     {{"fp32", 4, MatrixUnits::kFp32},
      {"float32", 4, MatrixUnits::kFp32},
@@ -68,8 +68,8 @@ const Format* format_of(std::string_view word) {
   return nullptr;
 }
 
-// The stronger of two words on the weights: quantised bits, then methods, then fewer bytes. A
-// quantised model still names the 16-bit type of its computation.
+// True if `one` overrides `other` as the format of the weights: explicit bits below 16 first, then
+// fewer bytes. A quantised model also names the 16-bit type of its computation.
 bool rules(const Format& one, const Format& other) {
   const auto sure = [](const Format& format) {
     return format.says == Says::kBits && format.bytes < 2;
@@ -83,8 +83,8 @@ bool rules(const Format& one, const Format& other) {
 Precision precision_of(std::string_view words) {
   const Format* weights = nullptr;
   const Format* kv = nullptr;
-  bool of_kv = false;               // what follows is about the cache, up to a comma or semicolon
-  std::array<char, 16> lower = {};  // longer words are not formats
+  bool of_kv = false;               // the next words describe the cache, up to a comma or semicolon
+  std::array<char, 16> lower = {};  // longer words are no formats
   size_t length = 0;
   for (size_t i = 0; i <= words.size(); ++i) {
     const char c = i < words.size() ? words[i] : ';';
@@ -104,7 +104,7 @@ Precision precision_of(std::string_view words) {
   }
   Precision precision;
   if (weights != nullptr) {
-    // If the cache has no type of its own, it has that of the activations.
+    // Without its own type, the cache has the type of the activations.
     const double activations = weights->bytes > 2 ? weights->bytes : 2;
     precision = {weights->bytes, activations, weights->units, true};
   }

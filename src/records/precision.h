@@ -1,7 +1,7 @@
 #pragma once
 
-// Cost of a run's precision: bytes of a weight and of a value in the KV cache, and the matrix units
-// used. Taken from the words of a run's variant ("fp8, kv fp8"), else from the model's name
+// Cost of a run's precision: bytes per weight and per value in the KV cache, and the matrix units
+// used. Inferred from the words of a run's variant ("fp8, kv fp8"), else from the model's name
 // ("...-AWQ").
 
 #include <cstdint>
@@ -15,10 +15,10 @@ struct Precision {
   double weight_bytes = 2;  // per weight, with its share of the scales
   double kv_bytes = 2;      // per value of the KV cache
   MatrixUnits units = MatrixUnits::k16Bit;
-  bool told = false;  // false: nothing says how many bits, 16 are assumed
+  bool told = false;  // false: unknown, assumed to be 16 bits
 };
 
-// Fewer bytes per weight than any format in use takes on average.
+// Lower bound of the mean bytes per weight of any format in use.
 inline constexpr double kFewestWeightBytes = 0.5;
 
 Precision precision_of(std::string_view words);

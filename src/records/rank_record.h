@@ -1,6 +1,6 @@
 #pragma once
 
-// The beginning of a file of rank records (docs/formats/ranks.md).
+// First bytes of a file of rank summaries (docs/formats/ranks.md).
 
 #include <string_view>
 

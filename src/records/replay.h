@@ -1,9 +1,8 @@
 #pragma once
 
-// Measurements of the collectors for a trace: the launch-overhead floor of an empty kernel, and the
-// kernels of a database, replayed one by one. ingest/replay/file.cc reads the files
-// (docs/formats/floor.md, docs/formats/replay.md); overhead/measured.h uses them. All times in
-// nanoseconds.
+// Measurements by the collectors for a trace: the launch-overhead floor of an empty kernel, and the
+// replayed kernels of a database. ingest/replay/file.cc reads the files (docs/formats/floor.md,
+// docs/formats/replay.md); overhead/measured.h uses them. All times are in nanoseconds.
 
 #include <array>
 #include <cstdint>
@@ -14,10 +13,9 @@
 
 namespace assay {
 
-// Source of the timestamps. A launch time includes the tracer's own cost, so measurements compare
-// only within one tracer. kHost means no tracer and no device: only calls on the host have times.
-// kHip means no tracer, but the host's clock and HIP's events; the launch time is then an upper
-// bound.
+// Source of the timestamps. A launch time includes the tracer's overhead, so measurements are
+// comparable only within one tracer. kHost: no tracer and no device, so only host calls have times.
+// kHip: no tracer, but the host's clock and HIP events; the launch time is then an upper bound.
 enum class CollectorTracer : uint8_t {
   kUnknown,
   kCupti,
@@ -28,10 +26,10 @@ enum class CollectorTracer : uint8_t {
   kHip
 };
 std::string_view tracer_name(CollectorTracer tracer);
-// kUnknown for a name that is none.
+// kUnknown for other names.
 CollectorTracer tracer_from_name(std::string_view name);
 
-// A sample in eight numbers.
+// Summary of a sample.
 struct SampleStats {
   uint64_t n = 0;
   double mean_ns = 0;
@@ -42,7 +40,7 @@ struct SampleStats {
   double p95_ns = 0;
   double max_ns = 0;
 };
-// Of values in any order; all zero when there are none.
+// Summarizes values in any order; all zero if there are none.
 SampleStats sample_stats(std::vector<int64_t> values_ns);
 
 struct GpuIdentity {
@@ -50,37 +48,37 @@ struct GpuIdentity {
   std::string uuid;  // may be empty
 };
 
-// How a measurement was made; the same for both files.
+// How a measurement was made; shared by floor and replay files.
 struct MeasurementHead {
   CollectorTracer tracer = CollectorTracer::kUnknown;
   std::string driver;    // may be empty
-  uint64_t warmups = 0;  // W: runs before the first that counts
-  uint64_t runs = 0;     // R: runs that count
+  uint64_t warmups = 0;  // W: discarded runs
+  uint64_t runs = 0;     // R: measured runs
 };
 
-// The call by which the host launches: that of CUDA's runtime, as in frameworks, or of its driver,
-// as in Triton. A launch-overhead floor is of one of them.
+// The API of the launch call: CUDA's runtime, as in frameworks, or its driver, as in Triton. A
+// launch-overhead floor is for one of them.
 enum class LaunchPath : uint8_t { kUnknown, kRuntime, kDriver };
-// "cudaLaunchKernel", "cuLaunchKernel"; empty where it is not known.
+// "cudaLaunchKernel", "cuLaunchKernel"; empty if unknown.
 std::string_view launch_path_name(LaunchPath path);
 LaunchPath launch_path_of(std::string_view name);
 
-// The empty kernel by one call.
+// Measurement of the empty kernel by one launch call.
 struct CallSample {
   LaunchPath path = LaunchPath::kUnknown;
   SampleStats launch;          // start of the launch call to start of the kernel
   SampleStats duration;        // of the kernel
-  uint32_t sm_mhz_before = 0;  // the GPU's clock around the counted launches; 0 = unknown
+  uint32_t sm_mhz_before = 0;  // the GPU's clock around the measured launches; 0 = unknown
   uint32_t sm_mhz_after = 0;
 };
 
-// The empty kernel on one GPU.
+// Measurement of the empty kernel on one GPU.
 struct GpuFloor {
   GpuIdentity gpu;
   SampleStats launch;                      // start of the launch call to start of the kernel
   SampleStats duration;                    // of the kernel
   LaunchPath path = LaunchPath::kUnknown;  // of these two
-  std::vector<CallSample> paths = {};      // all that were measured; empty in older files
+  std::vector<CallSample> paths = {};      // all measured launch calls; empty in older files
 };
 
 struct FloorFile {
@@ -89,60 +87,61 @@ struct FloorFile {
   std::vector<GpuFloor> gpus;  // never empty
 };
 
-// T_floor^sys of several GPUs: the smallest of their means.
+// T_floor^sys of several GPUs: the floor with the smallest mean.
 const GpuFloor& lowest_floor(const FloorFile& file);
 
 enum class ReplayStatus : uint8_t {
   kOk,
-  kSkippedDynamic,  // its work depends on the values of its inputs, or it synchronises
+  kSkippedDynamic,  // it depends on the values of its inputs, or it synchronises
   kOpMissing,       // this build of the framework has no such operator
   kFailed,          // its arguments could not be rebuilt, or it raised an error
 };
 std::string_view replay_status_name(ReplayStatus status);
 
-// From where operators were called: T_dispatch begins there, so the two are different quantities.
-// TaxBreak's is kPython's.
+// The caller of operators. T_dispatch begins there, so the two are different quantities. TaxBreak
+// measures kPython.
 enum class ReplayThrough : uint8_t {
   kCpp,     // the dispatcher, by assay-replay
-  kPython,  // torch.ops, by replay.py: what Python's binding takes is within
+  kPython,  // torch.ops, by replay.py; includes the time of Python's binding
 };
 // In files and as options: "cpp", "python".
 std::string_view replay_through_name(ReplayThrough through);
-// Absent for a name that is none.
+// nullopt for other names.
 std::optional<ReplayThrough> replay_through_from(std::string_view name);
-// For people: "C++", "Python".
+// For display: "C++", "Python".
 std::string_view replay_through_words(ReplayThrough through);
 
 using Dim3 = std::array<uint32_t, 3>;
 
-// One kernel that the replayed operator launched, distinguished by name and launch signature. At
-// most one sample per measured range: its first launch in it.
+// One kernel that the replayed operator launched, identified by name and launch signature. Its
+// samples have at most one value per measured range: its first launch in that range.
 struct ReplayCandidate {
-  std::string name;  // as recorded, demangled
+  std::string name;  // demangled, as recorded
   Dim3 grid = {0, 0, 0};
   Dim3 block = {0, 0, 0};
   uint32_t shared_memory_bytes = 0;
-  uint32_t registers = 0;  // 0 = not told
+  uint32_t registers = 0;  // 0 = unknown
   uint64_t count = 0;      // launches over all measured ranges
   SampleStats dispatch;    // T_dispatch: start of the range to start of its launch call
   SampleStats launch;      // T_launch: start of its launch call to its start on the device
   SampleStats duration;
 };
 
-// One entry of a kernel database, replayed.
+// Result of replaying one entry of a kernel database.
 struct ReplayEntry {
   std::string key;  // of the database entry
   ReplayStatus status = ReplayStatus::kOk;
-  std::string reason;   // why not ok; else empty
+  std::string reason;   // why it is not kOk, else empty
   uint64_t ranges = 0;  // measured ranges; 0 unless ok
   std::vector<ReplayCandidate> candidates;
-  std::string call = {};                  // the overload and arguments that were replayed
-  std::vector<std::string> assumed = {};  // values that the database lacks and the replay chose
+  std::string call = {};                  // the replayed overload and arguments
+  std::vector<std::string> assumed = {};  // values that the replay chose because the database lacks
+                                          // them
   std::optional<SampleStats> host = {};   // time of the whole call on the host
 };
 
-// One kernel of a database as a replay needs it (docs/formats/kernel_db.md). Shapes are JSON text,
-// empty = unknown.
+// An input of a kernel's operator in a database (docs/formats/kernel_db.md). dims and strides are
+// JSON text; empty = unknown.
 struct RecordedInput {
   std::string type;
   std::string dims;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Requests of a serving engine, as the engine or a client logged them. Docs: docs/formats/request_log.md.
+// Requests of a serving engine, as logged by the engine or a client (docs/formats/request_log.md).
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// One request that finished. Durations are in ns; what the log lacks is empty.
+// One finished request. Values that the log lacks are nullopt.
 struct RequestRecord {
   std::string id;
   std::optional<int64_t> arrival_ns = {};  // on the clock of the log
@@ -20,14 +20,14 @@ struct RequestRecord {
   std::optional<uint64_t> prompt_tokens = {};
   std::optional<uint64_t> cached_tokens = {};  // of the prompt, found in a prefix cache
   std::optional<uint64_t> output_tokens = {};
-  uint64_t preemptions = 0;            // times that it lost its place in the KV cache
+  uint64_t preemptions = 0;            // times that its KV cache was evicted
   std::vector<int64_t> token_gaps_ns = {};  // between its tokens
 };
 
 enum class RequestClock : uint8_t {
   kWall,  // ns since 1970
-  kOwn,   // of the process that wrote it, with an unknown start
-  kNone,  // durations alone
+  kOwn,   // clock of the writing process, with an unknown start
+  kNone,  // no times, only durations
 };
 
 struct RequestLog {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Parser of sections and settings, "[section]" and "key = value" lines; '#' begins a comment line.
+// Parses "[section]" and "key = value" lines; '#' begins a comment line.
 
 #include <cstddef>
 #include <optional>
@@ -14,9 +14,10 @@ struct SettingLine {
   enum class Kind { kSection, kSetting, kOther };
   Kind kind = Kind::kOther;
   size_t number = 0;           // from 1
-  std::string_view name = {};  // of the section, without brackets; the key of a setting
+  std::string_view name = {};  // section name without brackets, or key of a setting
   std::string_view value = {};
-  // The two parts of the value around its first ';': the value itself, and its source (or empty).
+  // The parts of the value before and after its first ';': the value itself, and its source, which
+  // may be empty.
   std::string_view proper() const;
   std::string_view origin() const;
 };
@@ -24,9 +25,9 @@ struct SettingLine {
 class SettingLines {
  public:
   explicit SettingLines(std::string_view text) : text_(text) {}
-  // The next line that is neither empty nor a comment.
+  // The next line that is neither empty nor a comment; nullopt at the end.
   std::optional<SettingLine> next();
-  size_t number() const { return number_; }  // of the line last given
+  size_t number() const { return number_; }  // of the last returned line
 
  private:
   std::string_view text_;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Logged telemetry of cores and GPUs during a job: one series per device and quantity, and the
-// utilisation of every core. Times as in the log, with their meaning.
+// utilisation of every core. Times are as in the log, on the clock in `clock`.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,15 +28,15 @@ constexpr size_t kTelemetryQuantities = 8;
 struct TelemetrySeries {
   std::string device;  // as the log calls it; empty = the only one
   TelemetryQuantity quantity = TelemetryQuantity::kPower;
-  std::vector<int64_t> t_ns;  // in order of time
+  std::vector<int64_t> t_ns;  // in time order
   std::vector<double> value;  // finite
 };
 
-// Utilisation of logical processors, mean over (from_ns, t_ns].
+// Mean utilisation of logical processors over (from_ns, t_ns].
 struct CpuUtilization {
   std::vector<int> cpus;
   std::vector<int64_t> from_ns;
-  std::vector<int64_t> t_ns;   // in order
+  std::vector<int64_t> t_ns;   // in time order
   std::vector<float> percent;  // [sample][cpu]; NaN = offline or unknown
 };
 
@@ -48,7 +48,7 @@ struct CpuCorePlace {
 
 struct TelemetryDevice {
   std::string device;  // as in TelemetrySeries
-  int64_t index = -1;  // the vendor library's; -1 = unknown
+  int64_t index = -1;  // index in the vendor's library; -1 = unknown
   std::string name;
   std::string uuid;
 };
@@ -63,15 +63,15 @@ struct TelemetryLog {
   CpuUtilization cpu;
   std::vector<CpuCorePlace> cores;  // of cpu.cpus; empty = unknown
   uint64_t rows = 0;
-  uint64_t cells_without_value = 0;  // [N/A], [Unknown Error], empty where others have a value
-  uint64_t rows_cut = 0;             // a last line without its end: left out
-  uint64_t rows_unplaced = 0;        // of several GPUs without a GPU column: left out
-  bool taken_for_one = false;        // no GPU column, and the times of rows show one GPU
-  uint64_t rows_out_of_order = 0;    // earlier than the row before by under a second
-  uint64_t clock_steps = 0;          // the wall clock was set while the log ran
-  uint64_t rows_beyond_steps = 0;    // left out: not of the longest part between two steps
-  uint64_t ticks_missed = 0;         // as the sampler says
-  bool unfinished = false;           // the sampler did not come to its end
+  uint64_t cells_without_value = 0;  // [N/A], [Unknown Error], or empty
+  uint64_t rows_cut = 0;             // incomplete last lines, left out
+  uint64_t rows_unplaced = 0;        // left out: their GPU is unknown without a GPU column
+  bool taken_for_one = false;        // no GPU column, and the times of rows look like one GPU
+  uint64_t rows_out_of_order = 0;    // less than a second earlier than a previous row
+  uint64_t clock_steps = 0;          // times that the wall clock was set during the log
+  uint64_t rows_beyond_steps = 0;    // left out: outside the longest part between clock steps
+  uint64_t ticks_missed = 0;         // as reported by the sampler
+  bool unfinished = false;           // the sampler did not finish
   bool truncated = false;            // the compressed file ends early
 };
 

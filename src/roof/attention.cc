@@ -1,7 +1,7 @@
-// Attention has two products for each valid pair of query and key, in each query head: one over the
-// head's dimension for the score and one for the value. The backward pass has five such products
-// (the scores again, and the gradients of values, scores, queries and keys). Softmax is not
-// counted. Keys and values that query heads share are read once.
+// Attention has two products per valid (query, key) pair and query head: the score, over the score
+// dimension, and the weighted value, over the value dimension. The backward pass has five such
+// products (the scores again, and the gradients of values, scores, queries and keys). Softmax is
+// not counted. Keys and values shared by query heads are read once.
 
 #include <algorithm>
 #include <array>
@@ -15,19 +15,19 @@ namespace {
 enum class HeadLayout : uint8_t {
   kHeadsFirst,   // [b, h, s, d]
   kHeadsSecond,  // [b, s, h, d]
-  kPacked,       // [tokens, h, d], sequences one after the other
+  kPacked,       // [tokens, h, d], concatenated sequences
 };
 enum class Aligned : uint8_t {
-  kFirst,  // query i may look at keys up to i
-  kLast,   // the last query at the last key
+  kFirst,  // query i sees keys up to i
+  kLast,   // the last query is aligned with the last key
 };
 enum class CausalBy : uint8_t {
   kFlag,      // a boolean argument
   kMaskType,  // 0 none, 1 from the first key, 2 from the last
 };
 
-// Arguments by position; key and value follow the query. Backward, the gradient of the result comes
-// before the query.
+// Argument positions. Key and value follow the query. In a backward operator, the gradient of the
+// result precedes the query.
 struct Attention {
   std::string_view op;
   size_t query;
@@ -36,11 +36,11 @@ struct Attention {
   Aligned aligned = Aligned::kFirst;
   bool backward = false;
   CausalBy told = CausalBy::kFlag;
-  size_t window = kNoArgument;   // two arguments: keys before and after
-  size_t starts = kNoArgument;   // where sequences begin among the tokens, one more than there are
-  size_t longest = kNoArgument;  // two arguments: the longest of queries and keys
-  // Additional queries in multi-head latent attention. Their scores are with the values, and add to
-  // those of queries and keys.
+  size_t window = kNoArgument;   // two arguments: keys before and after the query
+  size_t starts = kNoArgument;   // start offsets of the sequences, one more than sequences
+  size_t longest = kNoArgument;  // two arguments: longest query and key sequence
+  // Additional queries of multi-head latent attention. Their scores are computed with the values
+  // and added to those of queries and keys.
   size_t of_values = kNoArgument;
 };
 constexpr HeadLayout kBhsd = HeadLayout::kHeadsFirst;
@@ -88,15 +88,15 @@ constexpr auto kAttentions = std::to_array<Attention>({
      6},
 });
 
-// One query per sequence on keys in pages, which tables of each sequence name. Only the maximum
-// length is known. query [sequences, heads, d]; the caches of keys and values follow it.
+// One query per sequence; keys and values are in pages that a block table per sequence lists. Only
+// the maximum length is known. query is [sequences, heads, d]; the key and value caches follow it.
 struct PagedAttention {
   std::string_view op;
   size_t query;
-  size_t key_heads;  // a value
+  size_t key_heads;  // position of a value
   size_t tables;
   size_t longest;
-  size_t starts = kNoArgument;  // of queries, where sequences have more than one
+  size_t starts = kNoArgument;  // start offsets of queries, if a sequence may have several
 };
 constexpr auto kPaged = std::to_array<PagedAttention>({
     {"_C::paged_attention_v1", 1, 4, 6, 9},
@@ -104,7 +104,7 @@ constexpr auto kPaged = std::to_array<PagedAttention>({
     {"_rocm_C::paged_attention", 4, 7, 9, 13, 11},
 });
 
-// The engine's own operators around attention: pages and lengths are the layer's and no argument.
+// Engines' wrappers of attention: pages and lengths belong to the layer and are not arguments.
 constexpr auto kHidden = std::to_array<std::string_view>({
     "vllm::unified_attention",
     "vllm::unified_attention_with_output",
@@ -129,9 +129,9 @@ AttentionExtents of_rows(const Sizes& q, const Sizes& k, const Sizes& v, HeadLay
   return {true, q[0], q[head], q[sequence], k[sequence], q[3], v[3]};
 }
 
-// Consecutive sequences. The lengths are known for a single sequence, or if all have the maximum
-// length. Keys in pages are a pool of unrelated size. Their lengths are known if the longest is not
-// longer than the longest query's, which is then all that it attends to.
+// Concatenated sequences. Lengths are known for a single sequence, or if all have the maximum
+// length. Paged keys are a pool whose size is unrelated to the sequences. Their lengths are known
+// if the longest is not longer than the longest query, which then attends to nothing else.
 AttentionExtents of_tokens(const Attention& kind, const OpInputs& inputs, const Sizes& q,
                            const Sizes& k, const Sizes& v) {
   const TensorInput* starts = inputs.tensor(kind.starts);
@@ -175,10 +175,10 @@ struct HeadSizes {
   double value_dim = 0;
   double query_element = 0;  // bytes
   double key_element = 0;
-  double of_values = 0;  // of queries with scores over the values; 0 = none
+  double of_values = 0;  // dimension of additional queries scored with the values; 0 = none
 };
 
-// pairs, queries and keys: times heads.
+// pairs, queries and keys are multiplied by the number of heads.
 OpWork work_of(double pairs, double queries, double keys, const HeadSizes& sizes, bool backward) {
   OpWork work{.kind = OpWorkKind::kAttention, .matrix = true};
   const double of_scores = backward ? 3 : 1;
@@ -194,7 +194,7 @@ OpWork work_of(double pairs, double queries, double keys, const HeadSizes& sizes
   return work;
 }
 
-// From `least` to `most` of one kind of work.
+// Bounds from `least` to `most`, which have the same kind.
 WorkAnswer between(const OpWork& least, const OpWork& most, const HeadSizes& sizes,
                    ElementType type) {
   if (!(sizes.query_element > 0) || !(sizes.key_element > 0)) return {WorkKnown::kNoTypes};
@@ -211,10 +211,11 @@ double of_values(const Attention& kind, const OpInputs& inputs) {
   return queries == nullptr || queries->sizes.empty() ? 0 : queries->sizes.back();
 }
 
-// Consecutive sequences of unknown lengths. A query reads at least one key, and at most all of the
-// longest except those after it. For N queries in b sequences, causal masks exclude the fewest
-// pairs if all lengths are equal. Keys may be a pool, in pages [pages, page, heads, d] or single. A
-// sequence has at least one key of it, and at most as many as the longest.
+// Bounds for concatenated sequences of unknown lengths. A query attends to at least one key, and at
+// most to the longest key sequence, minus keys excluded by causality. For N queries in b sequences,
+// causal masks exclude the fewest pairs if all lengths are equal. Keys may be a pool, in pages
+// [pages, page, heads, d] or single; a sequence uses at least one and at most the longest number of
+// them.
 WorkAnswer bounds_of_tokens(const Attention& kind, const OpInputs& inputs, const TensorInput& q,
                             const TensorInput& k, const TensorInput& v) {
   const TensorInput* starts = inputs.tensor(kind.starts);
@@ -291,16 +292,16 @@ WorkAnswer exact_work(const Attention& kind, const OpInputs& inputs,
   work.by_values = packed;
   const double all_pairs = extents.queries * extents.keys;
   if (pairs > 0 && all_pairs > pairs) work.masked_flop = work.flop * (all_pairs / pairs - 1);
-  // A mask, or a bias that is added to scores, follows the values.
+  // The argument after the values is a mask, or a bias that is added to scores.
   const TensorInput* mask = kind.backward || packed ? nullptr : inputs.tensor(kind.query + 3);
   if (mask != nullptr && mask->sizes.size() >= 2) work.read_bytes += mask->bytes();
   return told(work, sizes.query_element > 0 && sizes.key_element > 0);
 }
 
-// An operator of packed sequences that was called with rows of one length: no argument has the
-// boundaries of sequences, and no keys are in pages or new.
+// True for an operator of concatenated sequences that was called with a dense batch: no argument
+// gives sequence boundaries, and no keys are paged or new.
 bool is_dense(const Attention& kind, const OpInputs& inputs) {
-  constexpr size_t kOfSequences = 8;  // arguments that would say so
+  constexpr size_t kOfSequences = 8;  // number of arguments that could give them
   const TensorInput* q = inputs.tensor(kind.query);
   if (kind.starts == kNoArgument || q == nullptr || q->sizes.size() != 4) return false;
   for (size_t i = 0; i < kOfSequences; ++i) {
@@ -319,13 +320,13 @@ WorkAnswer attention_of(const Attention& kind, const OpInputs& inputs) {
   const AttentionExtents extents = packed ? of_tokens(kind, inputs, q->sizes, k->sizes, v->sizes)
                                           : of_rows(q->sizes, k->sizes, v->sizes, kind.layout);
   if (packed && !extents.fits) return bounds_of_tokens(kind, inputs, *q, *k, *v);
-  constexpr double kLongest = 1e7;  // longer than any sequence; the pairs are counted one by one
-  const bool countable = extents.queries >= 0 && extents.queries <= kLongest;  // and no NaN
+  constexpr double kLongest = 1e7;  // longer than any sequence; limits the loop over pairs
+  const bool countable = extents.queries >= 0 && extents.queries <= kLongest;  // also rejects NaN
   if (!extents.fits || !countable) return {WorkKnown::kNotCovered};
   return exact_work(kind, inputs, extents);
 }
 
-// One row [1, tokens, h, d] of consecutive sequences, with the positions of their starts.
+// True if the query is one row [1, tokens, h, d] of concatenated sequences with start offsets.
 bool is_one_row_of_several(const Attention& kind, const OpInputs& inputs) {
   const TensorInput* q = inputs.tensor(kind.query);
   const TensorInput* starts = inputs.tensor(kind.starts);
@@ -361,7 +362,7 @@ double attended_pairs(double queries, double keys, const AttentionWindow& window
 
 std::optional<AttentionLengths> attention_lengths(std::string_view op, const OpInputs& inputs) {
   if (const PagedAttention* paged = find_op(kPaged, op)) {
-    // The starts of queries are an argument if a sequence may have several.
+    // If a sequence may have several queries, their start offsets are an argument.
     if (inputs.tensor(paged->starts) != nullptr) return std::nullopt;
     return AttentionLengths{1, 0, true};
   }

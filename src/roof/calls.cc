@@ -43,7 +43,7 @@ class Finder {
         const ElementType told = element_type_named(facts.data_type);
         const std::string_view name = trace_.text(trace_.activities.name[a]);
         place(a, own, told == ElementType::kUntold ? element_type_moved(name) : told, name);
-        // Operators around a graph's launch did not request its kernels.
+        // Operators around a graph launch did not request the graph's kernels.
         if (found_.why[a] == NoWork::kNoModel && replays_graph(a))
           found_.why[a] = NoWork::kGraphReplay;
       } else {
@@ -69,8 +69,8 @@ class Finder {
   }
 
  private:
-  // The same operator with the same arguments has the same work. A kernel's name adds the type of
-  // lists and of FP32 products, and other types if none was recorded.
+  // The same operator with the same arguments has the same work. The kernel's name adds the types
+  // of lists and of FP32 products, and other types if none were recorded.
   const WorkAnswer& answer_of(OpId op, ElementType kernel_type, std::string_view kernel) {
     const OpId parent = links_.op_parent[op.index()];
     const OpInputTable& table = trace_.op_inputs;
@@ -113,7 +113,7 @@ class Finder {
     return answer;
   }
 
-  // Not products that take narrow types and give wide ones.
+  // False for products with narrow inputs and a wide result.
   static bool multiplies_one_type(std::string_view op) {
     constexpr std::array<std::string_view, 4> kOthers = {"scaled_mm", "scaled_grouped", "int_mm",
                                                          "pack_mm"};
@@ -123,10 +123,10 @@ class Finder {
            });
   }
 
-  // The type of all tensors of a call, by the name of one of its kernels. Operands of a product
-  // have one type, and a streaming kernel's name has its own. Norms, softmax and reductions in
-  // single or double precision have parameters of the same type (in half precision these may be
-  // wider).
+  // The type of all tensors of a call, inferred from one of its kernels' names. The operands of a
+  // product have one type; the name of a streaming kernel contains its own. In single and double
+  // precision, norms, softmax and reductions have parameters of the same type (in half precision
+  // these may be wider).
   ElementType type_of_all(OpId op, const OpWork& work, ElementType kernel_type,
                           ElementType streamed) const {
     if (work.matrix)
@@ -139,7 +139,7 @@ class Finder {
     return one_type && wide ? kernel_type : ElementType::kUntold;
   }
 
-  // Profilers of early 2021 wrote sizes and no types.
+  // False for profilers of early 2021, which recorded sizes without types.
   bool types_told(uint32_t row) const {
     const std::string_view types = trace_.text(trace_.op_inputs.types[row]);
     return types.find('"') != std::string_view::npos;
@@ -152,7 +152,8 @@ class Finder {
     }
   }
 
-  // own: the innermost operator around the launch. type: from the kernel's name.
+  // Finds the call of one launch. own: innermost operator around the launch. type: from the
+  // kernel's name.
   void place(size_t launch, OpId own, ElementType type, std::string_view kernel = {}) {
     found_.innermost[launch] = own;
     WorkKnown first = WorkKnown::kNoModel;
@@ -187,7 +188,7 @@ class Finder {
     found_.innermost[launch] = op;
   }
 
-  // Of a kernel over one axis; nullopt for others.
+  // Launch size of a one-dimensional kernel; nullopt for others.
   std::optional<LaunchSize> flat_size(size_t row) const {
     const KernelShapeTable& shapes = trace_.kernel_shapes;
     const bool flat = shapes.grid_y[row] == 1 && shapes.grid_z[row] == 1 &&
@@ -197,7 +198,8 @@ class Finder {
     return LaunchSize{shapes.grid_x[row], shapes.block_x[row]};
   }
 
-  // Elements of a call that streams tensors of one size through one kernel; 0 for others.
+  // Elements per tensor of a call that streams tensors of equal size through one kernel; 0 for
+  // others.
   double streamed_elements(const CallWork& call) const {
     if (call.nested) return 0;
     if (call.work.kind != OpWorkKind::kElementwise && call.work.kind != OpWorkKind::kMove) return 0;
@@ -205,7 +207,7 @@ class Finder {
     for (const OpArgument& argument : inputs_.of(call.op).arguments) {
       for (const TensorInput& tensor : argument.tensors) {
         const double own = tensor.elements();
-        if (own <= 1) continue;  // a number
+        if (own <= 1) continue;  // a scalar
         if (elements > 0 && own != elements) return 0;
         elements = own;
       }
@@ -213,9 +215,9 @@ class Finder {
     return elements;
   }
 
-  // The number of elements per thread depends on types and on PyTorch's version, and the name of a
-  // lambda lacks its result type. Launches of the same kernel over recorded sizes show both.
-  // Launches that disagree show nothing.
+  // Learns launch rules. The number of elements per thread depends on types and PyTorch's version,
+  // and the name of a lambda lacks its result type. Launches of the same kernel with recorded sizes
+  // show both; launches that contradict each other are ignored.
   void watch_launches() {
     std::vector<uint32_t> kernels(found_.calls.size(), 0);
     for (const uint32_t call : found_.call) {
@@ -243,7 +245,7 @@ class Finder {
     std::erase_if(shown_, [](const auto& one) { return one.second.fewest > one.second.most; });
   }
 
-  // Kernels without information from an operator.
+  // Bounds kernels whose operators give no information, from their launches.
   void ask_launches() {
     const KernelShapeTable& shapes = trace_.kernel_shapes;
     for (size_t i = 0; i < shapes.size(); ++i) {
@@ -256,7 +258,7 @@ class Finder {
     }
   }
 
-  // Empty if name and grid are not enough.
+  // Bounds from name and grid; empty if these are not enough.
   const CallBounds& launched(StringId kernel, OpId op, const LaunchSize& size) {
     const StringId name = op ? trace_.ops.name[op.index()] : StringId(0);
     const auto [place, is_new] =
@@ -313,7 +315,7 @@ class Finder {
     if (is_new) {
       found_.calls.push_back({op, work});
     } else if (found_.calls[place->second].work.math == ElementType::kFloat32) {
-      // The name of one of the call's kernels shows how FP32 was multiplied.
+      // The name of one of the call's kernels shows whether FP32 was multiplied as TF32.
       found_.calls[place->second].work.math = work.math;
     }
     found_.call[launch] = place->second;
@@ -352,7 +354,7 @@ class Finder {
   std::unordered_map<OpId, uint32_t> bounds_of_op_;
   // Kernel, operator, blocks, threads.
   std::map<std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>, CallBounds> launched_;
-  // For a kernel in blocks of this many threads.
+  // Keyed by kernel and threads per block.
   std::map<std::pair<uint32_t, uint64_t>, LaunchRule> shown_;
   std::map<LaunchKey, uint32_t> bounds_of_launch_;
   RoofCalls found_;

@@ -1,13 +1,13 @@
 #pragma once
 
-// Finds the operator call of each kernel, and the work of that call.
+// Finds the operator call of each kernel, and the work (FLOP and bytes) of that call.
 //
 // The call is the innermost operator around the launch with known work (Links gives the enclosing
-// operators). If there is none, it is the innermost one with bounds on its work. A call may launch
-// kernels itself and enclose others of its kind of work that also do (or products, if it is one
-// itself). It then keeps its work minus theirs, never below zero, so nothing counts twice.
-// Auxiliary work of a call, such as a cast before its sum, does not count. If no operator has known
-// work, name and grid of the kernel may give bounds.
+// operators). If there is none, it is the innermost operator with bounds on its work. A call that
+// launches kernels itself may enclose other calls that also do. It then keeps its own work minus
+// that of enclosed calls of the same kind (of products, if it is a product), but not below zero, so
+// that nothing is counted twice. Auxiliary work of a call, such as a cast before its sum, is not
+// counted. If no operator has known work, the kernel's name and grid may give bounds.
 
 #include <cstdint>
 #include <string>
@@ -21,17 +21,17 @@
 
 namespace assay {
 
-// Recorded arguments of the operators of a trace, which must outlive it.
+// Recorded arguments of the operators of a trace. The trace must outlive it.
 class RecordedInputs {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
   explicit RecordedInputs(const Trace& trace) : trace_(trace), rows_(input_rows(trace)) {}
-  uint32_t row(OpId op) const { return rows_[op.index()]; }  // of op_inputs; kNone
+  uint32_t row(OpId op) const { return rows_[op.index()]; }  // into op_inputs; kNone = none
   const std::vector<uint32_t>& rows() const { return rows_; }
-  // Sizes of the first tensor in a row of op_inputs; empty where there is none.
+  // Sizes of the first tensor in a row of op_inputs; empty if there is none.
   Sizes first_sizes(uint32_t at) const;
-  // list_type: as read_op_inputs has it. Nothing where nothing was recorded.
+  // list_type: as for read_op_inputs. Without recorded arguments, the result is empty.
   OpInputs of(OpId op, ElementType list_type = ElementType::kUntold) const;
   OpInputs at(uint32_t row, ElementType list_type = ElementType::kUntold) const;
 
@@ -42,66 +42,68 @@ class RecordedInputs {
 
 inline constexpr uint32_t kNoCallWork = UINT32_MAX;
 
-// A call with a model that launched at least one kernel of the trace.
+// An operator call with known work that launched at least one kernel of the trace.
 struct CallWork {
   OpId op;
   OpWork work;
-  bool nested = false;  // other calls inside it took their share of the work
+  bool nested = false;  // the work of enclosed calls was subtracted
 };
 
-// Reason why the work of a kernel is unknown.
+// Reason why the work of a kernel is unknown. kKnown and kBounds: it is known or bounded.
 enum class NoWork : uint8_t {
   kKnown,
-  kGraphReplay,  // a graph's launch: operators ran when it was captured
-  kGraphSizes,   // it may have been captured with other sizes
-  kNoLaunch,     // its launch is not in the trace
+  kGraphReplay,  // launched by a graph; its operators ran at capture
+  kGraphSizes,   // captured operators are known, but this replay may have other sizes
+  kNoLaunch,     // its launch call is not in the trace
   kNoOperator,   // launched outside every operator
-  kNoShapes,     // of the operator or those around it, none was recorded with shapes
+  kNoShapes,     // neither its operator nor any enclosing one has recorded shapes
   kNoModel,
-  kUntold,  // there is a model, but types, values or a covered shape are missing
-  kBounds,  // lengths or types have only bounds: RoofCalls::bounds
+  kUntold,  // the operator has a model, but types, values or a covered shape are missing
+  kBounds,  // lengths or types are known only within bounds: RoofCalls::bounds
 };
 inline constexpr size_t kNoWorks = 9;
 std::string_view no_work_words(NoWork why);
 
-// Work of a launch with this number of elements per thread.
+// Work of a launch if each thread processes this number of elements.
 struct LaunchChoice {
   double per_thread = 0;
   OpWork least;
   OpWork most;
 };
 
-// Work with only lower and upper bounds. It is the work of a call, from the operator's arguments;
-// or, without an operator, of each launch of one kernel with one grid on one device.
+// Lower and upper bounds of work: of a call, from the operator's arguments; or, without an
+// operator, of each launch of one kernel with one grid on one device.
 struct CallBounds {
   OpId op;
   OpWork least;
   OpWork most;
-  // By the launch grid: the same by how many elements a thread takes, where several are possible.
+  // Bounds from the launch grid: one choice per possible number of elements per thread, if several
+  // are possible.
   std::vector<LaunchChoice> choices = {};
-  bool shown = false;  // from a launch of the same kernel with recorded sizes
+  bool shown = false;  // derived from a launch of the same kernel with recorded sizes
 };
 
 struct RoofCalls {
   std::vector<CallWork> calls;
   std::vector<uint32_t> call;   // per activity, into calls; kNoCallWork = none
   std::vector<NoWork> why;      // per activity
-  std::vector<OpId> innermost;  // per activity without a call: the operator to name
+  std::vector<OpId> innermost;  // per activity without a call: the operator to report
   std::vector<CallBounds> bounds;
   std::vector<uint32_t> bound;  // per activity of kBounds, into bounds; kNoCallWork = none
 };
 
-// Kernels other than collectives; other activities have no call.
+// Covers kernels other than collectives; other activities have no call.
 RoofCalls find_roof_calls(const Trace& trace, const Links& links, const KernelNames& kernels);
 
-// The same for launches that ran nothing, such as those captured into a graph, each by its
-// innermost enclosing operator. The per-activity members of RoofCalls are per launch. Properties
-// that only a kernel's name has (types of lists, TF32) are unknown.
+// The same for launches without a kernel in the trace, such as those captured into a graph.
+// `launches` has the innermost enclosing operator of each. The per-activity members of RoofCalls
+// are per launch. Properties known only from a kernel's name (element types of lists, TF32) are
+// unknown.
 RoofCalls find_launch_calls(const Trace& trace, const Links& links,
                             const std::vector<OpId>& launches);
 
-// "3x[16,559,16,64] [64] +2 bf16": at most `most` distinct consecutive sizes of the operator's
-// tensors, and the type of the first.
+// Text such as "3x[16,559,16,64] [64] +2 bf16": at most `most` distinct consecutive tensor sizes of
+// the operator, and the type of the first tensor.
 std::string shape_words(const OpInputs& inputs, size_t most = 3);
 
 }  // namespace assay

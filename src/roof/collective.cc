@@ -22,7 +22,7 @@ MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t 
   const double element = element_bytes(element_type_named(dtype));
   const int64_t elements = std::max(in_elements, out_elements);
   if (element == 0 || elements <= 0) return {};
-  // Parts of several sizes, as in a mixture of experts: the part that stays depends on values.
+  // Parts of different sizes, as in a mixture of experts: the size of a rank's own part is unknown.
   const bool uneven =
       kind == "all_to_all" && in_elements >= 0 && out_elements >= 0 && in_elements != out_elements;
   return {.bytes = static_cast<double>(elements) * element,
@@ -31,7 +31,7 @@ MessageSize message_size(std::string_view kind, std::string_view dtype, int64_t 
 
 namespace {
 
-// The listed ranks by machine; `cut`: there are more.
+// Number of listed ranks per machine. `cut`: the list is truncated.
 struct WrittenRanks {
   std::map<int64_t, int64_t> on = {};
   bool cut = false;
@@ -49,7 +49,7 @@ std::optional<WrittenRanks> written_ranks(std::string_view ranks, int64_t group_
     if (!(rank >= 0 && rank < kMostRanks)) return {};
     ++found.on[static_cast<int64_t>(rank) / machine_gpus];
   }
-  // The list may lack ranks of the last machine.
+  // Drop the last machine: the truncated list may lack some of its ranks.
   if (found.cut && found.on.size() > 1) found.on.erase(std::prev(found.on.end()));
   return found.on.empty() ? std::nullopt : std::optional(found);
 }
@@ -76,7 +76,7 @@ double network_bus_bytes_per_s(std::string_view kind, const GroupPlace& place, i
   const auto n = static_cast<double>(group_size);
   const auto m = static_cast<double>(place.machines);
   const auto each = static_cast<double>(place.each);
-  // Of n - 1 parts that a rank sends, n - each leave the machine.
+  // n - each of the n - 1 parts that a rank sends leave the machine.
   if (kind == "all_to_all") return nic_bytes_per_s * (n - 1) / (n - each);
   if (kind == "all_reduce" || kind == "all_gather" || kind == "reduce_scatter")
     return nic_bytes_per_s * each * (n - 1) / n * m / (m - 1);

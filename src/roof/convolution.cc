@@ -1,6 +1,6 @@
-// Every element of a convolution's result is a sum over the kernel's positions and the input
-// channels of its group, 2 operations each; for a transposed one, every element of the input is.
-// The gradients of input and weight cost as much again each.
+// Each element of a convolution's result is a sum over the kernel positions and the input channels
+// of its group, 2 FLOP per term. In a transposed convolution, each element of the input takes this
+// role. The gradients of input and weight cost the same again each.
 
 #include <algorithm>
 #include <array>
@@ -17,17 +17,17 @@ enum class ConvolutionPart : uint8_t { kForward, kBackward, kInputGradient, kWei
 struct Convolution {
   std::string_view op;
   ConvolutionPart part;
-  size_t input;   // of gradients: the result's gradient
-  size_t weight;  // of kWeightGradient: the input
+  size_t input;   // for gradients: the gradient of the result
+  size_t weight;  // for kWeightGradient: the input
   size_t stride;
   size_t padding;
   size_t dilation;
-  size_t transposed = kNoArgument;  // argument that says so
+  size_t transposed = kNoArgument;  // argument that selects transposed
   size_t output_padding = kNoArgument;
   size_t bias = kNoArgument;
   bool always_transposed = false;
-  size_t gradient = kNoArgument;  // of kBackward: the result's gradient
-  size_t mask = kNoArgument;      // of kBackward: which gradients
+  size_t gradient = kNoArgument;  // for kBackward: the gradient of the result
+  size_t mask = kNoArgument;      // for kBackward: which gradients are computed
 };
 constexpr auto kConvolutions = std::to_array<Convolution>({
     {"aten::conv1d", ConvolutionPart::kForward, 0, 1, 3, 4, 5, kNoArgument, kNoArgument, 2},
@@ -66,7 +66,7 @@ constexpr auto kConvolutions = std::to_array<Convolution>({
     {"aten::miopen_convolution_backward_weight", ConvolutionPart::kWeightGradient, 1, 2, 4, 3, 5},
 });
 
-// Product of the result's sizes along the spatial axes; NaN if an argument is unknown.
+// Number of spatial positions of the result; NaN if an argument is unknown.
 double positions(const Convolution& kind, const OpInputs& inputs, const Sizes& input,
                  const Sizes& weight, bool transposed) {
   const auto stride = inputs.numbers(kind.stride);
@@ -87,7 +87,7 @@ double positions(const Convolution& kind, const OpInputs& inputs, const Sizes& i
   return all;
 }
 
-// The same for a result of known sizes; NaN if they do not fit this convolution.
+// The same for a known result size; NaN if that does not fit this convolution.
 double told_positions(const Sizes& result, const Sizes& input, const Sizes& weight) {
   const bool own = result.size() == input.size() && result[0] == input[0] && result[1] == weight[0];
   return own ? elements_of(result, 2) : std::nan("");
@@ -97,7 +97,7 @@ bool shapes_fit(const Sizes& input, const Sizes& weight) {
   return input.size() >= 3 && input.size() == weight.size();
 }
 
-// Index of the number of groups; only for transposed ones.
+// Position of the number of groups; only for transposed convolutions.
 size_t groups_argument(const Convolution& kind) {
   if (kind.transposed != kNoArgument) return kind.output_padding + 1;
   return kind.op.starts_with("aten::conv_transpose") ? kind.output_padding + 1 : kind.dilation + 1;
@@ -110,7 +110,7 @@ WorkAnswer forward(const Convolution& kind, const OpInputs& inputs, const Tensor
     spots = told_positions(result_sizes, input.sizes, weight.sizes);
   if (std::isnan(spots)) return {WorkKnown::kNoValues};
   if (spots < 0) return {WorkKnown::kNotCovered};
-  // A transposed weight is [in, out / groups, ...]: the groups are in none of the two.
+  // A transposed weight is [in, out / groups, ...]: sizes do not show the number of groups.
   if (transposed && input.sizes[1] != weight.sizes[0]) return {WorkKnown::kNotCovered};
   const double per_element = elements_of(weight.sizes, 1);
   double channels = weight.sizes[0];
@@ -146,8 +146,8 @@ WorkAnswer backward(const Convolution& kind, const OpInputs& inputs, const Tenso
   return told(work, is_typed(input) && is_typed(*gradient));
 }
 
-// The sizes that a part of the backward pass writes: the first argument's values, or what the
-// operator around it was called with.
+// Sizes that a part of the backward pass writes: the values of its first argument, or from the
+// arguments of the enclosing operator.
 std::optional<Sizes> written_sizes(const Convolution& kind, const OpInputs& inputs,
                                    const EnclosingOp& enclosing) {
   if (auto told_sizes = inputs.numbers(0); told_sizes && told_sizes->size() >= 3) return told_sizes;

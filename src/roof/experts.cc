@@ -1,8 +1,8 @@
-// Mixtures of experts in inference engines. The expert of a token is data, but every row passes one
-// expert. If all experts are on one GPU, the shapes therefore determine the operations. If they are
-// on several, a rank skips the rows of the others, and their number is data. At most as many
-// experts' weights are read as there are rows. Operators that sort rows by expert read and write
-// their arguments.
+// Mixture-of-experts operators of inference engines. Which expert a token uses depends on data, but
+// every row is processed by one expert, so the shapes determine the FLOP if all experts are on one
+// GPU. If they are on several, a rank skips the rows of remote experts, and the number of its own
+// rows is unknown. The weights of at most as many experts as rows are read. Operators that sort
+// rows by expert read and write their arguments.
 
 #include <algorithm>
 #include <array>
@@ -12,13 +12,13 @@
 namespace assay {
 namespace {
 
-// Part of the experts' weights that so many rows can reach.
+// Upper bound of the share of expert weights that this number of rows uses.
 double reached(double rows, double experts) {
   return experts > 0 ? std::min(1.0, rows / experts) : 1.0;
 }
 
-// True if the experts are on several GPUs: the chosen experts are followed by a map from the
-// numbers of all experts to the local ones (vLLM's expert_map), an integer for each.
+// True if the experts are on several GPUs. The chosen experts are then followed by a map from
+// global to local expert numbers (vLLM's expert_map), one integer per expert.
 bool maps_experts(const OpInputs& inputs, double here) {
   constexpr size_t kChosen = 4;
   for (size_t i = kChosen + 1; i < inputs.arguments.size(); ++i) {
@@ -31,8 +31,8 @@ bool maps_experts(const OpInputs& inputs, double here) {
   return false;
 }
 
-// A mixture of experts in one operator: hidden [t, h], w1 [experts, 2 i, h] and w2 [experts, h, i];
-// then weights and numbers of the experts of each token [t, k].
+// Fused mixture of experts. Arguments: hidden [t, h], w1 [experts, 2 i, h] and w2 [experts, h, i];
+// then the weights and numbers of each token's experts [t, k].
 WorkAnswer fused_work(const OpInputs& inputs) {
   const TensorInput* hidden = inputs.tensor(0);
   const TensorInput* up = inputs.tensor(1);
@@ -43,7 +43,7 @@ WorkAnswer fused_work(const OpInputs& inputs) {
   const bool ranks = hidden->sizes.size() == 2 && up->sizes.size() == 3 &&
                      down->sizes.size() == 3 && chosen->sizes.size() == 2;
   if (!ranks || up->sizes[2] != hidden->sizes[1] || down->sizes[1] != hidden->sizes[1])
-    return {WorkKnown::kNotCovered};  // packed weights among them
+    return {WorkKnown::kNotCovered};  // includes packed weights
   if (maps_experts(inputs, up->sizes[0])) return {WorkKnown::kNotCovered};
   const double rows = hidden->sizes[0] * chosen->sizes[1];
   OpWork work{.kind = OpWorkKind::kExperts, .matrix = true};
@@ -54,8 +54,8 @@ WorkAnswer fused_work(const OpInputs& inputs) {
   return told(work, is_typed(*hidden) && is_typed(*up));
 }
 
-// Products of rows sorted by expert, each with its expert's matrix. Shapes: out [rows, n], a [rows,
-// k], b [experts, n, k] or [experts, k, n].
+// Products of rows sorted by expert with their expert's matrix. Shapes: out [rows, n], a [rows, k],
+// b [experts, n, k] or [experts, k, n].
 struct GroupedProduct {
   std::string_view op;
   size_t out;
@@ -87,11 +87,11 @@ WorkAnswer grouped_work(const GroupedProduct& kind, const OpInputs& inputs) {
   return told(work, is_typed(*a) && is_typed(*b) && is_typed(*out));
 }
 
-// Around the products: what each argument is.
+// Argument positions of routing and sorting operators.
 struct Sorting {
   std::string_view op;
   OpWorkKind kind;
-  size_t read;  // one argument
+  size_t read;  // a single argument
   size_t first_written;
   size_t last_written;
   double flop = 0;  // per element read
@@ -107,7 +107,7 @@ constexpr auto kSorting = std::to_array<Sorting>({
     {"sgl_kernel::moe_sum_reduce", OpWorkKind::kReduction, 0, 1, 1, 1},
 });
 
-// SGLang's topk_softmax once had a third result before what it reads, as vLLM's has.
+// Older versions of SGLang's topk_softmax have a third result before the input, as vLLM's does.
 bool has_third_result(const Sorting& kind, const OpInputs& inputs) {
   const TensorInput* next = inputs.tensor(kind.read + 1);
   return kind.op == "sgl_kernel::topk_softmax" && next != nullptr && next->sizes.size() == 2;
@@ -133,7 +133,7 @@ WorkAnswer sorting_work(Sorting kind, const OpInputs& inputs) {
   return told(work, typed);
 }
 
-// Their weights are the layer's own and no argument.
+// True for operators whose weights belong to the layer and are not arguments.
 bool hides_weights(std::string_view op) {
   return op == "vllm::moe_forward" || op == "vllm::moe_forward_shared";
 }

@@ -1,11 +1,11 @@
-// FBGEMM's operators for recommendation models: embedding tables of several features in one call,
-// and operators that sort their sparse indices. Arguments by position as in its schemas
+// FBGEMM's operators for recommendation models: lookups in the embedding tables of several features
+// at once, and operators that sort sparse indices. Argument positions are those of its schemas
 // (https://github.com/pytorch/FBGEMM, fbgemm_gpu/src and fbgemm_gpu/codegen).
 //
-// The widths of a lookup's tables are values. The rows are known if all tables have the maximum
-// width, or if there is one table. The type of the result is unknown, so the bounds are at 8 and at
-// 32 bits. The gradient has the type and the sum of the widths; a width is a multiple of four
-// values. Otherwise it is unknown.
+// The table widths of a lookup are values. The size of the result is known if all tables have the
+// maximum width, or if there is one table. The type of the result is unknown; its bounds are 8 and
+// 32 bits. The gradient gives the type and the total width; a width is a multiple of four.
+// Otherwise the work is unknown.
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-// One argument read, and written again with other bytes per element.
+// Reads one argument and writes it with a different number of bytes per element.
 struct Recoded {
   std::string_view op;
   OpWorkKind kind;
@@ -48,8 +48,8 @@ WorkAnswer recoded_work(const Recoded& kind, const OpInputs& inputs) {
   return told(work, is_typed(*from));
 }
 
-// Rows of FP32 as eight bits, each followed by its scale and bias in FP32, and back (fused rowwise
-// formats; rows are padded to four values).
+// Converts rows between FP32 and 8 bits, each with scale and bias in FP32 (fused rowwise formats;
+// rows are padded to multiples of four values).
 WorkAnswer rowwise_work(const OpInputs& inputs, bool quantizes) {
   constexpr double kScaleAndBias = 8;
   const TensorInput* from = inputs.tensor(0);
@@ -67,7 +67,7 @@ WorkAnswer rowwise_work(const OpInputs& inputs, bool quantizes) {
   return {WorkKnown::kTold, work};
 }
 
-// bounds_check_indices(rows_per_table, indices, offsets, …): all three are read.
+// bounds_check_indices(rows_per_table, indices, offsets, …): reads all three.
 WorkAnswer bounds_check(const OpInputs& inputs) {
   OpWork work{.kind = OpWorkKind::kLookup};
   bool all_typed = true;
@@ -82,8 +82,8 @@ WorkAnswer bounds_check(const OpInputs& inputs) {
   return told(work, all_typed);
 }
 
-// The operator permute_2D_sparse_data(permute, lengths, values, weights, sum). A feature may occur
-// twice or not at all, so only the last argument has the number of values afterwards.
+// permute_2D_sparse_data(permute, lengths, values, weights, sum). A feature may be repeated or
+// dropped, so only the last argument gives the number of permuted values.
 WorkAnswer permute_work(const OpInputs& inputs) {
   const TensorInput* order = inputs.tensor(0);
   const TensorInput* lengths = inputs.tensor(1);
@@ -125,8 +125,8 @@ WorkAnswer bucketize_work(const OpInputs& inputs) {
   return told(work, is_typed(*lengths) && is_typed(*indices));
 }
 
-// split_embedding_codegen_lookup_*_function, by position.
-constexpr size_t kTables = 1;  // on the device; those in host memory follow
+// Argument positions of split_embedding_codegen_lookup_*_function.
+constexpr size_t kTables = 1;  // on the device; the next argument is for host memory
 constexpr size_t kTableOffsets = 5;
 constexpr size_t kTotalWidth = 7;
 constexpr size_t kWidest = 8;
@@ -135,7 +135,8 @@ constexpr size_t kOffsets = 12;
 constexpr size_t kPooling = 13;  // a value: 0 sums, 1 means
 constexpr double kUnpooled = 2;
 constexpr size_t kIndexWeights = 14;
-constexpr size_t kRowState = 20;  // of row-wise Adagrad, one value per row; the host's follows
+constexpr size_t kRowState = 20;  // row-wise Adagrad, one value per row; the next argument is the
+                                  // host's
 
 double elements_at(const OpInputs& inputs, size_t at) {
   const TensorInput* device = inputs.tensor(at);
@@ -151,7 +152,7 @@ std::optional<double> one_width(std::string_view op, const OpInputs& inputs, dou
     if (*widest > 0 && *widest * tables == *total) return widest;
     return std::nullopt;
   }
-  // For one table, the state of its rows gives their number.
+  // A single table: its number of rows equals the elements of the optimizer's row state.
   if (tables != 1 || op.find("_lookup_rowwise_adagrad_") == std::string_view::npos)
     return std::nullopt;
   const double rows = elements_at(inputs, kRowState);
@@ -160,8 +161,8 @@ std::optional<double> one_width(std::string_view op, const OpInputs& inputs, dou
   return width;
 }
 
-// True if bags are pooled, which is assumed without recorded values; nullopt if the mode cannot be
-// read.
+// True if bags are pooled, which is assumed if values were not recorded; nullopt if the mode cannot
+// be parsed.
 std::optional<bool> pools(const OpInputs& inputs) {
   const auto mode = inputs.number(kPooling);
   if (inputs.values_told && !mode) return std::nullopt;
@@ -173,12 +174,12 @@ struct Lookup {
   const TensorInput* indices = nullptr;
   const TensorInput* offsets = nullptr;
   const TensorInput* weights = nullptr;  // of indices
-  const TensorInput* table = nullptr;    // of its type
+  const TensorInput* table = nullptr;    // a table of its type
   LookupSizes sizes = {};
   double elements = 0;   // of all tables
-  bool on_host = false;  // some of them lie in the host's memory
+  bool on_host = false;  // some tables are in host memory
 
-  // The indices: read by the lookup, and by its backward node.
+  // Bytes of the indices, which both the lookup and its backward node read.
   double index_bytes() const {
     return indices->bytes() + offsets->bytes() + (weights == nullptr ? 0 : weights->bytes());
   }
@@ -201,8 +202,8 @@ std::optional<Lookup> read_lookup(const OpInputs& inputs) {
   return lookup;
 }
 
-// Elements of rows, from one to all that the indices ask for: which repeat is data, and how many
-// ask the wider tables.
+// Bounds on the elements of the accessed rows, from one row to all requested. Repeated indices, and
+// how many indices refer to wider tables, depend on data.
 struct RowElements {
   double least = 0;
   double most = 0;
@@ -214,7 +215,7 @@ RowElements row_elements(const Lookup& lookup, double total_width) {
   return {std::min(asked, 1.0) * kNarrowest, std::min(asked * widest, lookup.elements)};
 }
 
-// Tables of several widths, by the gradient [bags, widths] that came back.
+// Bounds for tables of several widths, from the gradient [bags, total width].
 WorkAnswer lookup_by_gradient(const Lookup& lookup, const TensorInput& gradient) {
   if (lookup.on_host) return {WorkKnown::kNotCovered};
   const RowElements rows = row_elements(lookup, gradient.sizes[1]);
@@ -229,8 +230,8 @@ WorkAnswer lookup_by_gradient(const Lookup& lookup, const TensorInput& gradient)
   return answer;
 }
 
-// The node of a lookup with a fused optimizer: reads the gradient, and reads and writes rows with
-// the state of their optimizer.
+// Backward node of a lookup with a fused optimizer: reads the gradient, and reads and writes rows
+// and their optimizer state.
 WorkAnswer lookup_backward(std::string_view op, const OpInputs& inputs, const OpInputs* forward) {
   const TensorInput* gradient = inputs.tensor(0);
   if (gradient == nullptr) return {WorkKnown::kNoShapes};
@@ -251,7 +252,7 @@ WorkAnswer lookup_backward(std::string_view op, const OpInputs& inputs, const Op
   answer.work.write_bytes = bytes_of(rows.least, *lookup->table);
   answer.most.read_bytes += bytes_of(rows.most, *lookup->table) + states * kStateBytes;
   answer.most.write_bytes = bytes_of(rows.most, *lookup->table) + states * kStateBytes;
-  // Weights of indices may be learned, too.
+  // Index weights may be trainable, too.
   if (lookup->weights != nullptr) answer.most.write_bytes += lookup->weights->bytes();
   if (!is_typed(*lookup->table) || !is_typed(*lookup->indices) || !is_typed(*gradient))
     return {WorkKnown::kNoTypes};
@@ -273,7 +274,7 @@ WorkAnswer tables_lookup(std::string_view op, const OpInputs& inputs, const OpIn
   work.flop = *pooled ? asked * (lookup->weights == nullptr ? 1 : 2) : 0;
   work.read_bytes =
       lookup->index_bytes() + bytes_of(std::min(asked, lookup->elements), *lookup->table);
-  // One for each table and sample, or one for each index.
+  // One row per table and sample, or one per index.
   const double rows = *pooled ? lookup->offsets->elements() - 1 : lookup->sizes.indices;
   const double results = rows * *width;
   WorkAnswer answer{WorkKnown::kBounds, work, work};

@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-// "CudnnConvolutionBackward", "ConvolutionBackward0".
+// True for "CudnnConvolutionBackward", "ConvolutionBackward0", ...
 bool undoes_convolution(std::string_view name) {
   return name.find(':') == std::string_view::npos &&
          name.find("ConvolutionBackward") != std::string_view::npos;
@@ -18,14 +18,14 @@ bool undoes_convolution(std::string_view name) {
 
 struct SizedOp {
   OpId op;
-  uint32_t row = 0;  // of op_inputs
+  uint32_t row = 0;  // into op_inputs
   bool node = false;
-  double bags = 0;     // of each table; rows of a node's gradient
-  double indices = 0;  // of a lookup
-  Sizes made = {};     // lengths of vectors that a node's operators were called with
+  double bags = 0;     // per table; for a node, rows of its gradient
+  double indices = 0;  // number of indices; for a lookup
+  Sizes made = {};     // lengths of the vectors that a node's operators were called with
 };
 
-// Lookups and nodes in time, with what a match goes by.
+// Lookups and their backward nodes in time order, with the sizes used to match them.
 std::vector<SizedOp> lookups_and_nodes(const Trace& trace, const std::vector<uint32_t>& input_row) {
   std::vector<SizedOp> all;
   for (size_t i = 0; i < trace.ops.size(); ++i) {
@@ -52,7 +52,7 @@ std::vector<SizedOp> lookups_and_nodes(const Trace& trace, const std::vector<uin
   return all;
 }
 
-// Arguments of the operators directly inside the nodes.
+// Fills `made`: arguments of the operators directly inside the nodes.
 void take_made(const Trace& trace, const Links& links, const std::vector<uint32_t>& input_row,
                std::vector<SizedOp>& all) {
   std::unordered_map<OpId, SizedOp*> nodes;
@@ -72,7 +72,7 @@ void take_made(const Trace& trace, const Links& links, const std::vector<uint32_
 }
 
 bool fits(const SizedOp& node, const SizedOp& lookup) {
-  // With as many indices as bags, the gradient may or may not have a row for each index.
+  // If there are as many indices as bags, the gradient's rows may be either: ambiguous.
   if (node.bags != lookup.bags || lookup.indices == lookup.bags) return false;
   return node.made.empty() ||
          std::find(node.made.begin(), node.made.end(), lookup.indices) != node.made.end();
@@ -80,7 +80,7 @@ bool fits(const SizedOp& node, const SizedOp& lookup) {
 
 using CalledWith = std::pair<uint32_t, uint32_t>;  // operator and dims, as texts
 
-// How often each convolution was called with which sizes.
+// Number of calls of a convolution with the same sizes.
 struct SizedCalls {
   ConvolutionSizes sizes;
   uint64_t calls = 0;
@@ -144,7 +144,7 @@ LookupGradients::LookupGradients(const Trace& trace, const Links& links,
                                  const std::vector<uint32_t>& input_row) {
   std::vector<SizedOp> all = lookups_and_nodes(trace, input_row);
   take_made(trace, links, input_row, all);
-  // Those of a pass that is never undone (evaluation) are not held against later ones.
+  // Forget old lookups: those of a pass without backward (evaluation) must not block later matches.
   constexpr size_t kMostOpen = 4096;
   std::deque<const SizedOp*> open;
   for (const SizedOp& one : all) {

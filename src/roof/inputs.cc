@@ -28,7 +28,7 @@ constexpr std::array<TypeWords, 22> kTypes = {{
     {ElementType::kBytes8, 8, "8 B"},       {ElementType::kBytes16, 16, "16 B"},
 }};
 
-// As c10 prints them, and as the profilers of 2021 did.
+// Names printed by c10 and by the profilers of 2021.
 constexpr std::array<std::pair<std::string_view, ElementType>, 33> kTorchNames = {{
     {"float", ElementType::kFloat32},
     {"double", ElementType::kFloat64},
@@ -65,7 +65,7 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 33> kTorchNames =
     {"c10::quint4x2", ElementType::kInt4},
 }};
 
-// Of c10d's collectives; the others are written as in kTypes.
+// Names of c10d's collectives; the others are as in kTypes.
 constexpr std::array<std::pair<std::string_view, ElementType>, 14> kOtherNames = {{
     {"Float", ElementType::kFloat32},
     {"Double", ElementType::kFloat64},
@@ -83,16 +83,16 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 14> kOtherNames =
     {"Float8_e5m2fnuz", ElementType::kFloat8},
 }};
 
-// Nested arrays of numbers, at most this deep: arguments, tensors of a list, sizes.
+// Maximum depth of nested number arrays: arguments, tensors of a list, sizes.
 constexpr int kDeepest = 3;
 
 struct ShapeText {
-  std::vector<Sizes> sizes;  // one, or those of a list
+  std::vector<Sizes> sizes;  // one tensor, or those of a list
   bool list = false;
 };
 
-// [[8,128],[],[[2,3],[4]]] -> per argument its sizes. Parsing ends at an unexpected character; the
-// arguments before it count.
+// [[8,128],[],[[2,3],[4]]] -> sizes per argument. Parsing stops at an unexpected character; earlier
+// arguments are returned.
 std::vector<ShapeText> read_shapes(std::string_view text) {
   std::vector<ShapeText> arguments;
   int depth = 0;
@@ -121,8 +121,8 @@ std::vector<ShapeText> read_shapes(std::string_view text) {
   return arguments;
 }
 
-// The elements of ["a","[3, 3]",…] without their quotes, escapes as written; an empty text for an
-// element that is not a string.
+// Elements of ["a","[3, 3]",…] without quotes, escapes unchanged; empty for elements that are not
+// strings.
 std::vector<std::string_view> read_texts(std::string_view text) {
   std::vector<std::string_view> texts;
   int depth = 0;
@@ -155,7 +155,7 @@ OpArgument read_argument(ShapeText shape, const ShapeText* strides, bool typed,
   OpArgument argument;
   argument.list = shape.list || (typed && is_list(type));
   const ElementType element = argument.list ? list_type : element_type_of(type);
-  // A type of tomorrow has sizes all the same.
+  // A tensor of an unknown (future) type still has sizes.
   const bool untyped = !shape.sizes.front().empty();
   if (argument.list ? !shape.list : element == ElementType::kUntold && !untyped) return argument;
   for (size_t i = 0; i < shape.sizes.size(); ++i) {

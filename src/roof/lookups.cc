@@ -1,8 +1,10 @@
-// Problem: an operator that reads or writes indexed elements of a tensor does not use all of it.
+// Work of indexed operators.
 //
-// Method: an index is read once. The elements of a tensor that are read or written are as many as
-// the index has, at most all of them, because an ideal implementation touches none twice. Repeated
-// indices are data and unknown, so both are upper bounds.
+// Problem: an operator that reads or writes indexed elements of a tensor does not access all of it.
+//
+// Method: the index is read once. As many elements of the tensor are accessed as the index has, but
+// at most all, because an ideal implementation accesses none twice. Repeated indices depend on
+// data, so both are upper bounds.
 
 #include <algorithm>
 #include <array>
@@ -13,14 +15,14 @@
 namespace assay {
 namespace {
 
-// An axis by its number, from the end where negative; nothing where there is none.
+// Index of an axis, which counts from the end if negative; nullopt if out of range.
 std::optional<size_t> axis_of(const Sizes& sizes, double number) {
   const double at = number < 0 ? number + static_cast<double>(sizes.size()) : number;
   if (!(at >= 0) || at >= static_cast<double>(sizes.size())) return std::nullopt;
   return static_cast<size_t>(at);
 }
 
-// Elements of `from` per position of its axis; the axis of a vector needs no number.
+// Elements of `from` per position of its axis. A vector needs no axis argument.
 WorkKnown slice_elements(const TensorInput& from, const std::optional<double>& axis, double& each) {
   const bool one_axis = from.sizes.size() == 1;
   if (!axis && !one_axis) return WorkKnown::kNoValues;
@@ -31,7 +33,7 @@ WorkKnown slice_elements(const TensorInput& from, const std::optional<double>& a
   return WorkKnown::kTold;
 }
 
-// Slices of a table by index: as many as requested, at most all.
+// Slices of a table by index: the requested number, at most all.
 WorkAnswer lookup(const TensorInput* table, const TensorInput* index,
                   const std::optional<double>& axis) {
   if (table == nullptr || index == nullptr || table->sizes.empty()) return {WorkKnown::kNoShapes};
@@ -45,9 +47,9 @@ WorkAnswer lookup(const TensorInput* table, const TensorInput* index,
   return told(work, is_typed(*table) && is_typed(*index));
 }
 
-// Rows added to a table of zeros: as many as requested, at most all. A separate earlier call writes
-// the zeros (aten::zero_ of the new tensor). An ideal implementation sums the values of one row
-// before it writes them, and reads nothing back.
+// Bytes written when rows are added to a table of zeros: the requested rows, at most all. A
+// separate earlier call writes the zeros (aten::zero_ of the new tensor). An ideal implementation
+// sums the values of a row before it writes them, and reads nothing back.
 double added_bytes(double asked, double rows, double width, const TensorInput& gradient) {
   return bytes_of(std::min(asked, rows) * width, gradient);
 }
@@ -67,7 +69,7 @@ WorkAnswer embedding_backward(const OpInputs& inputs) {
 }
 
 // Sums the rows of each bag. Arguments of _embedding_bag: weight, indices, offsets, scale_grad,
-// mode; then sparse, weights, include_last, …
+// mode, sparse, weights, include_last, …
 WorkAnswer bag_work(const OpInputs& inputs) {
   const TensorInput* table = inputs.tensor(0);
   const TensorInput* index = inputs.tensor(1);
@@ -88,8 +90,8 @@ WorkAnswer bag_work(const OpInputs& inputs) {
   return told(work, is_typed(*table) && is_typed(*index) && is_typed(*offsets));
 }
 
-// Arguments of _embedding_bag_dense_backward: grad [bags, width], indices, offset2bag, bag_size;
-// then maxima, rows, …
+// Arguments of _embedding_bag_dense_backward: grad [bags, width], indices, offset2bag, bag_size,
+// maxima, rows, …
 WorkAnswer bag_backward(const OpInputs& inputs) {
   const TensorInput* gradient = inputs.tensor(0);
   const TensorInput* index = inputs.tensor(1);
@@ -100,7 +102,7 @@ WorkAnswer bag_backward(const OpInputs& inputs) {
   if (!rows) return {WorkKnown::kNoValues};
   const double width = gradient->sizes[1];
   OpWork work{.kind = OpWorkKind::kLookup, .math = gradient->type};
-  // For a maximum over a bag, each element goes to one row.
+  // Max pooling: each gradient element is added to one row.
   const bool largest = inputs.number(7).value_or(0) == 2;
   const double added = largest ? gradient->sizes[0] : index->elements();
   work.flop = added * width;
@@ -109,8 +111,8 @@ WorkAnswer bag_backward(const OpInputs& inputs) {
   return told(work, is_typed(*gradient) && is_typed(*index) && is_typed(*bag_of));
 }
 
-// nll_loss_backward(grad, self, target, …): one place for each target, in a tensor of zeros that a
-// call of its own wrote.
+// nll_loss_backward(grad, self, target, …): writes one element per target into a tensor of zeros
+// that an earlier call wrote.
 WorkAnswer loss_backward(const OpInputs& inputs) {
   const TensorInput* gradient = inputs.tensor(0);
   const TensorInput* self = inputs.tensor(1);
@@ -123,7 +125,7 @@ WorkAnswer loss_backward(const OpInputs& inputs) {
   return told(work, is_typed(*gradient) && is_typed(*self) && is_typed(*target));
 }
 
-// gather(self, dim, index): one element for each index.
+// gather(self, dim, index): one element per index.
 WorkAnswer gather(const OpInputs& inputs) {
   const TensorInput* from = inputs.tensor(0);
   const TensorInput* index = inputs.tensor(2);
@@ -135,11 +137,11 @@ WorkAnswer gather(const OpInputs& inputs) {
   return told(work, is_typed(*from));
 }
 
-// An operator that writes to indexed places, in place or into a copy of the whole.
+// Writes to indexed elements, in place or in a copy of the tensor.
 struct Scatter {
-  std::string_view op;  // in place it ends in an underscore
+  std::string_view op;  // without the trailing underscore of the in-place variant
   bool adds = false;    // reads the previous values
-  // The index selects slices along an axis, not single elements.
+  // The index selects slices along an axis instead of single elements.
   bool slices = false;
 };
 constexpr auto kScatters = std::to_array<Scatter>({
@@ -152,7 +154,7 @@ constexpr auto kScatters = std::to_array<Scatter>({
     {"aten::index_reduce", true, true},
 });
 
-// Arguments of scatter: self, dim, index, source or value. Of index_add: self, dim, index, source.
+// Arguments of scatter: self, dim, index, source or value; of index_add: self, dim, index, source.
 WorkAnswer scatter(const Scatter& kind, bool in_place, const OpInputs& inputs) {
   const TensorInput* into = inputs.tensor(0);
   const TensorInput* index = inputs.tensor(2);
@@ -166,7 +168,7 @@ WorkAnswer scatter(const Scatter& kind, bool in_place, const OpInputs& inputs) {
   const double touched = std::min(elements, into->elements());
   OpWork work{.kind = OpWorkKind::kLookup, .math = into->type};
   work.flop = kind.adds ? elements : 0;
-  // A source may be larger than the index: what is taken of it is as many as the index has.
+  // A source may be larger than the index; only as many elements as the index has are read.
   const TensorInput* source = inputs.tensor(3);
   const double taken = source == nullptr ? 0 : std::min(elements, source->stored());
   work.read_bytes = index->bytes() + (source == nullptr ? 0 : bytes_of(taken, *source));
@@ -176,10 +178,10 @@ WorkAnswer scatter(const Scatter& kind, bool in_place, const OpInputs& inputs) {
   return told(work, is_typed(*into) && is_typed(*index));
 }
 
-// Indices of index and index_put: tensors that broadcast to one shape, one for each leading axis,
-// at eight bytes each, as PyTorch's kernels read them. Profilers omit lists of optional tensors,
-// and the types of list elements. An index with the shape of axes of the source may be a mask, and
-// the number that it selects is data.
+// Indices of index and index_put: tensors that broadcast to one shape, one per leading axis, of
+// eight bytes per element, as PyTorch's kernels read them. Profilers omit lists of optional
+// tensors, and the types of list elements. An index whose shape matches axes of the source may be a
+// mask, and the number of elements that it selects depends on data.
 struct Indexed {
   WorkKnown known = WorkKnown::kNoShapes;
   double elements = 0;     // of the result
@@ -241,7 +243,7 @@ WorkAnswer index_put_work(const OpInputs& inputs) {
   return told(work, is_typed(*into));
 }
 
-// Every value and its index, in eight bytes. An ideal implementation needs one pass.
+// Writes every value and its index (eight bytes). An ideal implementation needs one pass.
 WorkAnswer ranked_work(const OpInputs& inputs, bool top) {
   constexpr double kPlaceBytes = 8;
   const TensorInput* from = inputs.tensor(0);

@@ -13,7 +13,7 @@ namespace {
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr double kMega = 1e6;
-// Makers say GB of memory and mean these: an "80 GB" card has 80 GiB, less what it reserves.
+// Vendors write GB of memory and mean GiB: an "80 GB" card has 80 GiB minus a reserve.
 constexpr double kGibi = 1024.0 * 1024 * 1024;
 
 using Values = std::map<std::string, Fact>;
@@ -23,7 +23,7 @@ double value_of(const Values& values, const char* name) {
   return found == values.end() ? 0 : found->second.value;
 }
 
-// The attributes with the peak of a type, the first known one counts; only FP64 uses vector units.
+// Attributes with the peak of a type; the first known one is used. Only FP64 uses vector units.
 std::vector<const char*> attributes_for(const OpWork& work) {
   if (!work.matrix) return {"fp64_vector_tflops", "fp64_tflops"};
   switch (work.math) {
@@ -48,16 +48,15 @@ std::vector<const char*> attributes_for(const OpWork& work) {
   }
 }
 
-// Share of the card from which the device counts as whole: memory differs only by reserve and
-// rounding.
+// A device with at least this share of the card's memory is the whole card: reserve and rounding.
 constexpr double kWhole = 0.8;
-// Cards without partitions by name (AMD's dies, DPX to CPX) split into at most so many equal parts.
+// Cards without named partitions (AMD's dies, DPX to CPX) split into at most this many equal parts.
 constexpr double kMostParts = 8;
 constexpr double kEqualPart = 0.02;
 
-// True if the size of the trace's GPU applies to the card of the figures. Another card is whole,
-// for any size of the trace's GPU. A GPU without a name is the card that the user names. It is a
-// part if its compute units are one equal part of the card's.
+// True if the size of the trace's GPU applies to the specified card. If the user names another
+// card, that is used as a whole. A GPU without a name is the card that the user names; it is a
+// partition if its compute units are an equal part of the card's.
 bool sized_by_trace(const FactBook& facts, const Values& values, const DeviceProperties& device,
                     const std::string& asked) {
   if (asked.empty() || asked == device.name) return true;
@@ -72,7 +71,7 @@ bool sized_by_trace(const FactBook& facts, const Values& values, const DevicePro
          std::abs(parts - whole) <= kEqualPart * whole;
 }
 
-// The device as a part of the card, by the recorded memory and compute units.
+// Share of the card that the device has, by recorded memory and compute units.
 struct CardPart {
   double memory = 1;
   double compute = 1;
@@ -113,7 +112,7 @@ std::string no_roof(const std::string& name, bool known) {
 
 }  // namespace
 
-// Rates in addition to FLOP/s that sentences depend on.
+// Rates besides FLOP/s whose sources are reported.
 const std::set<std::string> kOtherRates = {"bandwidth_tb_s", "cache_mb",  "cache_front_mb",
                                            "cache_tb_s",     "link_gb_s", "nic_gb_s"};
 
@@ -225,7 +224,7 @@ std::string_view matrix_type(const OpWork& work) {
 double peak_flop_per_s(const DeviceRoof& roof, const OpWork& work) {
   if (work.flop == 0) return std::numeric_limits<double>::infinity();
   if (!work.matrix && work.math != ElementType::kFloat64) {
-    // Integers and 16-bit types run at least as fast as FP32 where it matters; memory bounds them.
+    // Integer and 16-bit arithmetic is at least as fast as FP32, and memory limits these kernels.
     const auto found = roof.flop_per_s.find("fp32_tflops");
     return found == roof.flop_per_s.end() ? std::numeric_limits<double>::infinity() : found->second;
   }

@@ -16,7 +16,7 @@ namespace {
 constexpr double kFewestPerThread = 4;
 constexpr double kMostPerThread = 16;
 
-// Parts between commas, up to the bracket that closes the one around `text`.
+// Comma-separated parts, up to the closing bracket of the list that contains `text`.
 std::vector<std::string_view> parts_of(std::string_view text) {
   constexpr std::string_view kOpen = "<({[";
   constexpr std::string_view kClose = ">)}]";
@@ -35,7 +35,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
   return parts;
 }
 
-// The text after the last `opening`; empty if there is none.
+// The text after the last occurrence of `opening`; empty if there is none.
 std::string_view behind_last(std::string_view text, std::string_view opening) {
   const size_t at = text.rfind(opening);
   return at == std::string_view::npos ? std::string_view() : text.substr(at + opening.size());
@@ -48,8 +48,8 @@ std::optional<double> leading_number(std::string_view text) {
   return number;
 }
 
-// Types of the inputs, and bytes of an element of the result; a lambda's name lacks the result
-// type.
+// Types of the inputs, and bounds on the result's bytes per element; a lambda's name lacks the
+// result type.
 struct Function {
   std::vector<ElementType> inputs = {};
   ElementType result = ElementType::kUntold;
@@ -57,10 +57,10 @@ struct Function {
   double most_result = 0;
 };
 
-// Meaning of the template arguments of a function object.
+// Meaning of a function object's template arguments.
 struct FunctionObject {
   std::string_view name;
-  std::array<int, 2> inputs;  // template arguments; kNone = no such input
+  std::array<int, 2> inputs;  // positions of the template arguments; kNone = no such input
   int result;
 };
 constexpr int kNone = -1;
@@ -78,7 +78,7 @@ constexpr auto kFunctionObjects = std::to_array<FunctionObject>({
 });
 
 std::optional<Function> lambda_of(std::string_view types) {
-  // No result is wider than these: a double, or a complex number of two.
+  // Widest possible results: a double, or a complex number of two doubles.
   constexpr double kWidestReal = 8;
   constexpr double kWidestComplex = 16;
   Function function{.least_result = 1, .most_result = kWidestReal};
@@ -122,8 +122,8 @@ std::optional<Function> function_of(std::string_view text) {
   return object_of(text);
 }
 
-// Elements per thread. 4 up to 2.5, which has the older array; for narrow types, and on AMD, the
-// number of the versions between.
+// Range of elements per thread: exactly 4 with the older array (PyTorch up to 2.5), except for
+// narrow types and on AMD. Otherwise up to 16.
 LaunchRule per_thread(double vector, bool old_array, const Function& function, double threads) {
   constexpr double kWide = 4;
   constexpr double kThreadsOfNvidia = 128;
@@ -135,7 +135,7 @@ LaunchRule per_thread(double vector, bool old_array, const Function& function, d
   return {std::max(kFewestPerThread, vector), always_four ? kFewestPerThread : kMostPerThread};
 }
 
-// Lists that a kernel over lists reads and writes per element.
+// Number of lists that a list kernel reads and writes.
 struct ListFunction {
   ElementType type = ElementType::kUntold;
   double lists = 0;
@@ -146,14 +146,14 @@ struct ListFunction {
 };
 
 // FusedAdamMathFunctor<float, 4, …>: parameters, gradients and states. All are read; the gradients
-// are written where they were scaled.
+// are written only if they were scaled.
 ListFunction fused_optimizer(ElementType type, double lists) {
   return {type, lists, lists, lists, lists - 1, lists};
 }
 
-// BinaryOpListAlphaFunctor<float, 2, 2, 0>: two lists; two are read, and the first is written. The
-// two may be one list. Norms write one number for each chunk: LpNormFunctor<float,
-// (at::native::NormType)1, float, 1, 1, 0>.
+// BinaryOpListAlphaFunctor<float, 2, 2, 0>: two lists, both read, the first one written. Both may
+// be the same list. Norms write one number per chunk: LpNormFunctor<float, (at::native::NormType)1,
+// float, 1, 1, 0>.
 std::optional<ListFunction> list_function(std::string_view text) {
   const size_t open = text.find('<');
   if (open == std::string_view::npos) return std::nullopt;
@@ -179,14 +179,14 @@ std::optional<ListFunction> list_function(std::string_view text) {
   return ListFunction{type, *lists, std::max(1.0, *reads - 1), *reads, writes, writes};
 }
 
-// Tensors that one launch holds at most, by its number of lists, over all versions.
+// Maximum number of tensors per launch, by number of lists, over all versions.
 double most_tensors(double lists) {
   constexpr std::array<double, 5> kMost = {770, 448, 336, 256, 256};
   const auto at = static_cast<size_t>(lists) - 1;
   return at < kMost.size() ? kMost[at] : 0;
 }
 
-// Information in the name of a kernel over contiguous tensors; empty for other kernels.
+// Parsed name of a kernel over contiguous tensors; empty for other kernels.
 struct PointwiseName {
   double vector = 0;
   bool old_array = false;
@@ -246,7 +246,7 @@ WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& laun
   }
   const bool untold = function.least_result < function.most_result;
   if (untold && widest > 0 && keeps_type(op)) {
-    // Kernels over contiguous tensors cast nothing: the widest argument is of the result's type.
+    // Kernels over contiguous tensors do not cast: the widest argument has the result's type.
     function.least_result = widest;
     function.most_result = widest;
   }
@@ -259,7 +259,7 @@ WorkAnswer pointwise_launch_work(std::string_view kernel, const LaunchSize& laun
   each = {std::max(each.fewest, shown.fewest), std::min(each.most, shown.most)};
   if (each.fewest > each.most) return {WorkKnown::kNoModel};
   const auto blocks = static_cast<double>(launch.blocks);
-  // The last block has one element at least.
+  // The last block has at least one element.
   const double fewest = (blocks - 1) * threads * each.fewest + 1;
   const double most = blocks * threads * each.most;
   WorkAnswer answer{WorkKnown::kBounds};
@@ -281,7 +281,7 @@ WorkAnswer list_launch_work(std::string_view kernel, const LaunchSize& launch) {
   const double tensors = function ? most_tensors(function->lists) : 0;
   if (tensors == 0) return {WorkKnown::kNoModel};
   const auto blocks = static_cast<double>(launch.blocks);
-  // Each tensor ends with a chunk of one element at least; all others are full.
+  // Each tensor ends with a chunk of at least one element; all other chunks are full.
   const double ends = std::min(blocks, tensors);
   const double fewest = (blocks - ends) * kChunk + ends;
   const double most = blocks * kChunk;

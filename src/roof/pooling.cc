@@ -1,7 +1,7 @@
-// Pooling and interpolation have few operations per element, so memory limits them. The input is
-// read once and the result written once; a maximum also has positions, integers of eight bytes. The
-// backward pass reads the gradient of the result (and these positions) and writes a gradient of the
-// input's size; neither needs the input.
+// Pooling and interpolation have few FLOP per element, so memory limits them. The input is read
+// once and the result written once; max pooling also writes the position of each maximum, eight
+// bytes. The backward pass reads the gradient of the result (and these positions) and writes a
+// gradient of the input's size; it does not need the input itself.
 
 #include <algorithm>
 #include <array>
@@ -18,8 +18,8 @@ constexpr double kPlaceBytes = 8;
 struct Pool {
   std::string_view op;
   size_t axes = 2;
-  bool largest = false;   // a maximum, with its place
-  bool adaptive = false;  // the argument is the result's size, not the kernel's
+  bool largest = false;   // max pooling, which also writes positions
+  bool adaptive = false;  // the argument is the size of the result instead of the kernel's
 };
 constexpr auto kPools = std::to_array<Pool>({
     {"aten::max_pool2d_with_indices", 2, true},
@@ -32,7 +32,7 @@ constexpr auto kPools = std::to_array<Pool>({
     {"aten::adaptive_max_pool3d", 3, true, true},
 });
 
-// Backward: gradient of the result, input, …, positions where there are some.
+// Arguments of a backward operator: gradient of the result, input, …, positions if any.
 struct PoolBackward {
   std::string_view op;
   size_t places = kNoArgument;
@@ -51,9 +51,9 @@ constexpr auto kPoolsBackward = std::to_array<PoolBackward>({
 struct Resize {
   std::string_view op;
   size_t axes = 2;
-  double taps = 1;         // elements read for one of the result
-  size_t corners = 0;      // arguments between the sizes and the scales
-  bool antialias = false;  // going down, every element counts
+  double taps = 1;         // elements read per element of the result
+  size_t corners = 0;      // number of arguments between sizes and scales
+  bool antialias = false;  // every input element contributes when downsampling
 };
 constexpr auto kResizes = std::to_array<Resize>({
     {"aten::upsample_nearest1d", 1},
@@ -70,8 +70,8 @@ constexpr auto kResizes = std::to_array<Resize>({
     {"aten::_upsample_bicubic2d_aa", 2, 16, 1, true},
 });
 
-// Windows along one axis. With `up`, a last window that the input does not fill counts, where it
-// begins inside the input or its padding before it (as PyTorch's pooling_output_shape has it).
+// Number of windows along one axis. With `up`, a last partial window also counts if it begins
+// inside the input or its leading padding (as in PyTorch's pooling_output_shape).
 double windows(double size, double reach, double step, double pad, bool up) {
   const double room = size + 2 * pad - reach;
   if (!(step > 0) || room < 0) return kNan;
@@ -82,10 +82,10 @@ double windows(double size, double reach, double step, double pad, bool up) {
 
 struct Extents {
   double results = kNan;  // elements
-  double compared = 0;    // elements after each of them
+  double compared = 0;    // elements compared per result element
 };
 
-// kernel, stride (none: as the kernel), padding, of maxima also dilation, rounding.
+// Arguments: kernel, stride (default: kernel), padding, for max pooling also dilation, rounding.
 std::optional<Extents> pooled(const Pool& kind, const OpInputs& inputs, const TensorInput& from) {
   const auto kernel = inputs.numbers(1);
   const auto stride = inputs.numbers(2);
@@ -146,8 +146,8 @@ WorkAnswer pool_backward(const PoolBackward& kind, const OpInputs& inputs) {
   return told(work, is_typed(*gradient));
 }
 
-// Elements of the result, from sizes or factors. The arguments are (input, sizes or none, …,
-// factors), with a list of one factor per axis; if it is missing, the sizes are given.
+// Elements of the result. Arguments: (input, sizes or none, …, factors) with one factor per axis;
+// without a list of factors, the sizes are given.
 std::optional<double> resized(const Resize& kind, const OpInputs& inputs, const TensorInput& from) {
   const size_t leading = from.sizes.size() - kind.axes;
   double all = 1;
@@ -177,7 +177,7 @@ WorkAnswer resize_work(const Resize& kind, const OpInputs& inputs) {
   return told(work, is_typed(*from));
 }
 
-// (gradient, sizes of the result, sizes of the input, …).
+// Arguments: (gradient, sizes of the result, sizes of the input, …).
 WorkAnswer resize_backward(const Resize& kind, const OpInputs& inputs) {
   const TensorInput* gradient = inputs.tensor(0);
   if (gradient == nullptr) return {WorkKnown::kNoShapes};
@@ -190,7 +190,7 @@ WorkAnswer resize_backward(const Resize& kind, const OpInputs& inputs) {
   return told(work, is_typed(*gradient));
 }
 
-// Elements read for one of the result, by the mode of interpolation: bilinear, nearest, bicubic.
+// Elements read per result element, by interpolation mode: bilinear, nearest, bicubic.
 std::optional<double> grid_taps(const OpInputs& inputs) {
   constexpr std::array<double, 3> kTaps = {4, 1, 16};
   const auto mode = inputs.number(2);
@@ -200,7 +200,7 @@ std::optional<double> grid_taps(const OpInputs& inputs) {
   return std::nullopt;
 }
 
-// Arguments of grid_sampler_2d: input [n, c, h, w], grid [n, h', w', 2], mode of interpolation, …
+// Arguments of grid_sampler_2d: input [n, c, h, w], grid [n, h', w', 2], interpolation mode, …
 WorkAnswer grid_work(const OpInputs& inputs) {
   const TensorInput* from = inputs.tensor(0);
   const TensorInput* grid = inputs.tensor(1);

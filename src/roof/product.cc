@@ -1,4 +1,4 @@
-// Matrix products: 2 m n k, batches included. Bytes: both factors, what is added, the result.
+// Matrix products: 2 m n k FLOP, batches included. Bytes: both factors, the addend, the result.
 
 #include <algorithm>
 #include <array>
@@ -11,17 +11,18 @@ namespace {
 
 enum class ProductForm : uint8_t {
   kProduct,  // [..., m, k] x [..., k, n]; equal leading axes
-  kMatmul,   // the same with broadcasting, vectors allowed
+  kMatmul,   // with broadcasting; vectors allowed
   kLinear,   // [..., k] x [n, k] transposed
-  kGrouped,  // [t, k] x [groups, k, n]: every row with the matrix of its group
+  kGrouped,  // [t, k] x [groups, k, n]: each row with the matrix of its group
 };
 
 struct Product {
   std::string_view op;
   ProductForm form;
-  size_t left;                    // argument; the right factor follows
-  size_t added = kNoArgument;     // bias, or what the product is added to
-  size_t out_type = kNoArgument;  // a number of c10::ScalarType; without it as the left factor
+  size_t left;                    // argument position; the right factor follows
+  size_t added = kNoArgument;     // bias or addend
+  size_t out_type = kNoArgument;  // a c10::ScalarType number; by default the type of the left
+                                  // factor
 };
 constexpr auto kProducts = std::to_array<Product>({
     {"aten::mm", ProductForm::kProduct, 0},
@@ -58,7 +59,7 @@ struct ProductExtents {
   double rows = 0;  // of all batches
   double inner = 0;
   double columns = 0;
-  double groups = 1;  // matrices that the rows are shared out to
+  double groups = 1;  // matrices among which the rows are divided
 };
 
 ProductExtents of_product(const Sizes& a, const Sizes& b) {
@@ -114,7 +115,7 @@ ProductExtents extents_of(ProductForm form, const Sizes& a, const Sizes& b) {
   return {};
 }
 
-// c10::ScalarType by number, of those that a product may give.
+// Element type for a c10::ScalarType number; only types that a product may return.
 ElementType scalar_type(double number) {
   if (number == 5) return ElementType::kFloat16;
   if (number == 6) return ElementType::kFloat32;
@@ -123,7 +124,7 @@ ElementType scalar_type(double number) {
   return ElementType::kUntold;
 }
 
-// Type of the result's elements. Products of eight bits or fewer give sixteen or more; sixteen if
+// Element type of the result. Products of types with at most 8 bits return at least 16 bits: 16 if
 // it is not stated.
 ElementType result_type(const Product& product, const OpInputs& inputs, ElementType left) {
   const auto number = inputs.number(product.out_type);
@@ -137,10 +138,10 @@ ElementType result_type(const Product& product, const OpInputs& inputs, ElementT
   return left;
 }
 
-// Products with weights of 2 to 8 bits, several in a word, in an order of the library's own. Their
-// scales [groups, n], or [groups, n, 2] with zeros, give the number of columns, and the bytes must
-// match a number of bits. Some versions insert arguments; types identify them. Separate zeros and
-// orders are not counted, a few percent of the weights.
+// Products with weights of 2 to 8 bits, packed in a library-specific order. Their scales [groups,
+// n], or [groups, n, 2] with zero points, give the number of columns, and the weight bytes must
+// match a bit width. Some versions insert arguments; these are identified by type. Separate zero
+// points and permutations are not counted, a few percent of the weights.
 constexpr auto kPacked = std::to_array<std::string_view>({
     "_C::gptq_marlin_gemm",
     "_C::marlin_gemm",
@@ -182,7 +183,7 @@ WorkAnswer packed_work(const OpInputs& inputs) {
   return {WorkKnown::kTold, work};
 }
 
-// Arguments of gemv_4bit: x [..., k], weights, [n, k], absmax, code, … Weights have four bits each.
+// Arguments of gemv_4bit: x [..., k], 4-bit weights, [n, k], absmax, code, …
 WorkAnswer four_bit_vector(const OpInputs& inputs) {
   const TensorInput* x = inputs.tensor(0);
   const TensorInput* weights = inputs.tensor(1);
@@ -217,10 +218,10 @@ std::optional<WorkAnswer> product_work(std::string_view op, const OpInputs& inpu
   const double values_per_element = a->type == ElementType::kFloat4Pair ? 2 : 1;
   OpWork work{.kind = OpWorkKind::kProduct, .matrix = true, .math = a->type};
   work.flop = 2 * extents.rows * extents.columns * extents.inner * values_per_element;
-  // Of grouped products, no more matrices are read than there are rows.
+  // A grouped product reads at most as many matrices as it has rows.
   const double matrices = std::min(extents.groups, std::max(extents.rows, 0.0)) / extents.groups;
   work.read_bytes = a->bytes() + b->bytes() * (extents.groups > 1 ? matrices : 1);
-  // addmm(self, a, b, beta, alpha): with beta 0 what is added to is not read.
+  // addmm(self, a, b, beta, alpha): with beta = 0, self is not read.
   const bool scaled = found->added == 0 && inputs.number(found->left + 2) == 0.0;
   const TensorInput* added = scaled ? nullptr : inputs.tensor(found->added);
   if (added != nullptr) work.read_bytes += added->bytes();

@@ -7,12 +7,12 @@
 namespace assay {
 namespace {
 
-// The fixed part of products, convolutions, attention, norms and lookups is alike on all GPUs.
+// Fixed part of products, convolutions, attention, norms and lookups; about the same on all GPUs.
 constexpr double kFixedS = 3e-6;
-// The fixed part of a collective.
+// Fixed part of a collective.
 constexpr double kLinkFixedS = 20e-6;
 constexpr double kHalfWidth90 = 1.645;
-// Measured shares of a data sheet's rate. PCIe depends on the switches between the cards.
+// Measured shares of the specified rate. For PCIe they depend on the switches between the cards.
 constexpr double kLeastOfFabric = 0.4;
 constexpr double kLeastOfPcie = 0.04;
 constexpr double kMostOfPcie = 0.7;
@@ -33,7 +33,7 @@ bool is_stream(OpWorkKind kind) {
 
 OpWork matrix_work(ElementType math) { return {.matrix = true, .math = math, .flop = 1}; }
 
-// The type that hardware without units for `math` uses; kUntold = none.
+// Type used by hardware that has no units for `math`; kUntold = none.
 ElementType wider(ElementType math) {
   switch (math) {
     case ElementType::kFloat4Pair:
@@ -62,7 +62,7 @@ double value_of(const std::map<std::string, Fact>& values, const std::string& na
   return found == values.end() ? otherwise : found->second.value;
 }
 
-// Attribute of the section [change ...]; "other" where a family has none of its own.
+// Attribute in section [change ...]; "other" for families without their own.
 std::string attribute_of(ScaleFamily family) {
   switch (family) {
     case ScaleFamily::kProduct:
@@ -145,7 +145,7 @@ GpuScaling::GpuScaling(const FactBook& facts, DeviceRoof from, DeviceRoof to, do
   if (ramp_s > 0) from_.ramp_s = ramp_s;
   if (change_ == GpuChange::kNone) return;
   const auto values = facts.values("change", gpu_change_name(change_));
-  // Wide enough for anything where a user's file took the section away.
+  // Default for a user's file without this section: wide enough for anything.
   const double other = value_of(values, "other", 1);
   for (size_t f = 0; f < kScaleFamilies; ++f) {
     spread_[f] = value_of(values, attribute_of(static_cast<ScaleFamily>(f)), other);
@@ -200,7 +200,7 @@ KernelScale GpuScaling::known(const OpWork& work) const {
   const double times = work.kind == OpWorkKind::kAttention ? attention_times_ : 1;
   const double after_s = time_s(to_, work);
   scale.low = scale.middle = scale.high = after_s / before_s * times;
-  // Bytes that fit only the other GPU's cache may come from it.
+  // Bytes that fit only in the other GPU's cache may be read from it.
   const bool may_fit = work.bytes() <= to_.cache_bytes && work.bytes() > from_.cache_bytes;
   if (may_fit && to_.cache_bytes_per_s > to_.memory_bytes_per_s) {
     const double saved_s =
@@ -268,7 +268,7 @@ KernelScale GpuScaling::transfer(double bus_bytes, double link_bytes_per_s) cons
     scale.middle = std::sqrt(scale.low * scale.high);
     return scale;
   }
-  // The fixed part may be all of it if the bytes are not known.
+  // If the bytes are unknown, the fixed part may be all of the time.
   scale.low = bus_bytes > 0 ? sheet : std::min(1.0, sheet);
   scale.high = bus_bytes > 0 ? sheet : std::max(1.0, sheet);
   scale.middle = std::sqrt(scale.low * scale.high);

@@ -1,17 +1,17 @@
 #pragma once
 
-// The time of a kernel on another GPU.
+// Predicts the duration of a kernel on another GPU.
 //
-// Problem: a kernel with f FLOP and q bytes took t on one GPU. How long does it take on another
+// Problem: a kernel with f FLOP and q bytes takes t on one GPU. How long does it take on another
 // one? Method: t' = t * (r' + f/F' + q/B') / (r + f/F + q/B). F is the peak of the kernel's type, B
-// the memory bandwidth, r a fixed part. The rule takes the sum, not the longer of the two. Kernels
-// overlap arithmetic and memory badly, and a sum has no corner at which a small error of a peak
-// changes the answer. Half of 3,000 products, measured on 13 pairs of GPUs, are within 14 % of the
-// sum. The longer of the two gives 23 %.
+// the memory bandwidth, r a fixed part per kernel. The rule uses the sum instead of the maximum,
+// because kernels overlap arithmetic and memory access poorly, and because a small error of a peak
+// cannot flip the bottleneck. Effect: for 3,000 matrix products measured on 13 pairs of GPUs, the
+// median error is 14 %; with the maximum it is 23 %.
 //
-// All kernels of one family (products, attention, ...) share an error on one pair of GPUs. The
-// errors of two families are independent. Their standard deviations depend on what changes between
-// the GPUs, and are in the specifications ([change ...] in data/facts.ini).
+// Kernels of one family (products, attention, ...) share an error on a pair of GPUs; the errors of
+// different families are independent. Their standard deviations depend on what changes between the
+// GPUs and come from the specifications ([change ...] in data/facts.ini).
 
 #include <array>
 #include <cstddef>
@@ -25,18 +25,18 @@
 
 namespace assay {
 
-// The difference between two GPUs, the least first.
+// Kind of difference between two GPUs, the smallest first.
 enum class GpuChange : uint8_t {
   kNone,        // the same card
-  kDie,         // the same architecture: memory, clocks, units
-  kGeneration,  // the same maker and segment
-  kSegment,     // data center to workstation, or back
-  kMaker,       // or an architecture that is not known
+  kDie,         // same architecture; different memory, clocks, units
+  kGeneration,  // same vendor and segment
+  kSegment,     // data center to workstation, or vice versa
+  kMaker,       // different vendor, or an unknown architecture
 };
 std::string_view gpu_change_name(GpuChange change);  // "none", "die", ...
 GpuChange change_between(const DeviceRoof& from, const DeviceRoof& to);
 
-// Kernels with a common error.
+// Kernel families that share an error.
 enum class ScaleFamily : uint8_t {
   kProduct,
   kAttention,
@@ -44,32 +44,32 @@ enum class ScaleFamily : uint8_t {
   kNorm,
   kLookup,
   kStream,  // elementwise, moves, reductions: every byte once
-  kSmall,   // a stream that is mostly its fixed part
+  kSmall,   // a stream kernel dominated by its fixed part
   kCollective,
   kUnknown,  // kernels without known work
 };
 inline constexpr size_t kScaleFamilies = 9;
 std::string_view scale_family_name(ScaleFamily family);  // "gemm", "attention", ...
 
-// Factor of a kernel's time, and where the factor comes from. Ends are those of the work, without
-// the error of the family.
+// Factor on a kernel's duration. low and high come from the bounds of the work, without the error
+// of the family.
 struct KernelScale {
   double low = 1;
   double middle = 1;
   double high = 1;
-  // Shares of the rule's time on the recorded GPU; 0 without known work.
+  // Shares of the predicted time on the recorded GPU; 0 if the work is unknown.
   double ramp = 0;
   double compute = 0;
   double memory = 0;
 };
 
-// From one GPU to another. Facts must outlive nothing.
+// Scales durations from one GPU to another. `facts` is used only in the constructor.
 class GpuScaling {
  public:
-  // ramp_s: duration of the shortest elementwise kernels of the recording (0 = as specified).
+  // ramp_s: duration of the shortest elementwise kernels of the recording, 0 = as specified.
   GpuScaling(const FactBook& facts, DeviceRoof from, DeviceRoof to, double ramp_s = 0);
 
-  // The attributes that scaling needs and the card lacks, as a list for a reader; empty = none.
+  // Readable list of the attributes that scaling needs and the card lacks; empty = none.
   static std::string missing(const DeviceRoof& roof);
 
   const DeviceRoof& from() const { return from_; }
@@ -77,27 +77,28 @@ class GpuScaling {
   GpuChange change() const { return change_; }
 
   ScaleFamily family(const OpWork& work) const;
-  // True where both peaks of the work's type are known, of a wider type where its own has no units.
+  // True if both GPUs have a peak for the work's type, or for a wider type if it has no units.
   bool covers(const OpWork& work) const;
-  // "fp8" where the other GPU has no units for the work's type; else empty.
+  // Name of the work's type ("fp8") if the other GPU has no units for it; otherwise empty.
   std::string_view lacking(const OpWork& work) const;
-  // For work that covers() accepts.
+  // Requires covers(work).
   KernelScale known(const OpWork& work) const;
-  // For work between two bounds.
+  // For work known only within bounds.
   KernelScale between(const OpWork& least, const OpWork& most) const;
-  // Between the least and the greatest that any single resource gives; the middle is geometric.
+  // From the smallest to the largest factor of any single resource; `middle` is their geometric
+  // mean.
   KernelScale unknown() const;
-  // The factor of a collective's transfer. bus_bytes: on the bus of a rank (0 = unknown).
-  // link_bytes_per_s: the user's figure for the other GPU (0 = as specified). The middle means
-  // little if the fabric changes or the bytes are not known.
+  // Factor of a collective's transfer time. bus_bytes: bus traffic of a rank (0 = unknown).
+  // link_bytes_per_s: user-supplied link rate of the other GPU (0 = as specified). `middle` is
+  // unreliable if the fabric changes or the bytes are unknown.
   KernelScale transfer(double bus_bytes, double link_bytes_per_s = 0) const;
-  // The time of such a transfer on the recorded GPU, in seconds; 0 = unknown.
+  // Modelled duration of such a transfer on the recorded GPU, in seconds; 0 = unknown.
   double transfer_s(double bus_bytes) const;
   bool fabric_changes() const { return change_ != GpuChange::kNone && from_.fabric != to_.fabric; }
 
   // Standard deviation of the logarithm of a family's error.
   double spread(ScaleFamily family) const { return spread_[static_cast<size_t>(family)]; }
-  // Half-width of the 90 % interval of the logarithm of a sum of times. times: by family.
+  // Half-width of the 90 % interval of the logarithm of a total time. times: total per family.
   double half_width(const std::array<double, kScaleFamilies>& times) const;
 
  private:
@@ -107,11 +108,11 @@ class GpuScaling {
   DeviceRoof to_;
   GpuChange change_;
   std::array<double, kScaleFamilies> spread_{};
-  double attention_times_ = 1;  // by the software of another maker
+  double attention_times_ = 1;  // factor for attention software of another vendor
 };
 
-// Peak of the work's type, or of the next wider type where the device has no units for it; NaN
-// where the specifications do not say.
+// Peak of the work's type, or of the next wider type if the device has no units for it; NaN if the
+// specifications lack both.
 double usable_flop_per_s(const DeviceRoof& roof, const OpWork& work);
 
 }  // namespace assay

@@ -1,9 +1,11 @@
-// Problem: most operators have so few operations per element that memory limits them, and there are
-// hundreds.
+// Work of operators that stream through memory.
 //
-// Method: a table lists for each the arguments that it reads and writes, or that it writes the
-// broadcast shape of its inputs. An in-place operator has the same name with an underscore.
-// Arguments after the inputs are the caller's result and are not read.
+// Problem: most operators have so few FLOP per element that memory limits them, and there are
+// hundreds of them.
+//
+// Method: a table lists the arguments that each operator reads and writes, or states that it writes
+// the broadcast shape of its inputs. In-place variants have the same name with an underscore.
+// Arguments after the inputs are output tensors of the caller and are not read.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +17,7 @@
 namespace assay {
 namespace {
 
-// Arguments as bits.
+// A set of argument positions, as bits.
 using ArgumentMask = uint32_t;
 constexpr ArgumentMask arg(size_t index) { return ArgumentMask{1} << index; }
 template <typename... Index>
@@ -23,7 +25,7 @@ constexpr ArgumentMask args(Index... index) {
   return (arg(static_cast<size_t>(index)) | ...);
 }
 
-// One result of the shape that the inputs broadcast to.
+// One result, in the broadcast shape of the inputs.
 struct Elementwise {
   std::string_view op;
   size_t inputs = 1;  // leading arguments that may be read
@@ -129,15 +131,15 @@ constexpr auto kElementwise = std::to_array<Elementwise>({
     {"smooth_l1_loss_backward", 3, 4},
 });
 
-// Operators that read and write whole arguments, or tensors of their shape.
+// Reads and writes whole arguments, or tensors of their shape.
 struct ListedStream {
   std::string_view op;
   OpWorkKind kind;
   double flop = 0;  // per element of `counted`
   size_t counted = 0;
   ArgumentMask reads = 0;
-  ArgumentMask writes = 0;      // an argument, or a result of its shape and type
-  ArgumentMask writes_too = 0;  // a second one of that shape
+  ArgumentMask writes = 0;      // arguments, or a result of that shape and type
+  ArgumentMask writes_too = 0;  // second result of that shape
 };
 constexpr OpWorkKind kNorm = OpWorkKind::kNorm;
 constexpr OpWorkKind kSoftmax = OpWorkKind::kSoftmax;
@@ -236,7 +238,7 @@ constexpr auto kStreams = std::to_array<ListedStream>({
     {"aten::_fused_adagrad_", kOptimizer, 6, 0, args(0, 1, 2), args(0, 2)},
 });
 
-// Reads all of the first argument; the axes that vanish are values of another.
+// Reads all of the first argument; another argument lists the axes to reduce.
 struct Reduction {
   std::string_view op;
   double flop = 1;  // per element read
@@ -252,8 +254,8 @@ constexpr auto kReductions = std::to_array<Reduction>({
     {"aten::std_mean", 4},
 });
 
-// Bytes of the arguments in a bit mask. `typed` becomes false if a type is unknown, `sized` if a
-// list's sizes are.
+// Bytes of the arguments in a bit mask. `typed` becomes false if a type is unknown, `sized` if the
+// sizes of a list are unknown.
 struct Counted {
   double bytes = 0;
   double elements = 0;
@@ -270,9 +272,9 @@ void count_argument(const OpArgument& argument, bool stored, Counted& counted) {
   }
 }
 
-// A profiler that writes the sizes of one list writes those of all lists of at most its length; the
-// lists of an optimizer have equal length. A list without sizes is empty, as the maxima of an
-// AMSGrad that is off.
+// True if lists have recorded sizes. A profiler that records the sizes of one list records those of
+// all lists of at most its length, and an optimizer's lists have equal length. A list without sizes
+// is then empty, such as the maxima of a disabled AMSGrad.
 bool lists_are_told(const OpInputs& inputs) {
   return std::any_of(
       inputs.arguments.begin(), inputs.arguments.end(),
@@ -290,8 +292,8 @@ Counted count(const OpInputs& inputs, ArgumentMask mask, bool stored) {
   return counted;
 }
 
-// The type that arithmetic over these gives: floating point before integers, tensors with axes
-// before those without, the wider before the narrower.
+// Result type of arithmetic: floating point before integers, tensors with axes before scalars,
+// wider before narrower types.
 ElementType result_type(const OpInputs& inputs, size_t leading, bool with_bool) {
   using Rank = std::tuple<bool, bool, double>;
   ElementType best = ElementType::kUntold;
@@ -307,7 +309,7 @@ ElementType result_type(const OpInputs& inputs, size_t leading, bool with_bool) 
   return best;
 }
 
-// Sizes aligned at their ends; nothing where they do not go together.
+// Broadcast sizes, aligned at the last axis; nullopt if they are incompatible.
 std::optional<Sizes> broadcast(const OpInputs& inputs, size_t leading) {
   Sizes all;  // last axis first
   for (size_t i = 0; i < inputs.arguments.size() && i < leading; ++i) {
@@ -324,9 +326,9 @@ std::optional<Sizes> broadcast(const OpInputs& inputs, size_t leading) {
   return all;
 }
 
-// Factors of one shape may be one tensor, or list, as where Adam squares gradients: no more than
-// one is sure to be read. On an H100 the counters said 0.54 GB where all three lists are 0.81
-// (docs/measured/2026-11-27-nvidia-h100.md).
+// Arguments that are certainly read. Factors of equal shape may be the same tensor or list, as when
+// Adam squares gradients, so only one counts. On an H100 the counters measured 0.54 GB for three
+// lists of 0.81 GB in total (docs/measured/2026-11-27-nvidia-h100.md).
 ArgumentMask surely_read(std::string_view op, ArgumentMask reads, const OpInputs& inputs) {
   if (op.find("addcmul") == std::string_view::npos || inputs.arguments.size() < 3) return reads;
   const std::vector<TensorInput>& one = inputs.arguments[1].tensors;
@@ -373,7 +375,7 @@ WorkAnswer listed_work(const ListedStream& kind, const OpInputs& inputs) {
   return told(work, read.typed && written.typed);
 }
 
-// Over unrecorded axes: one element is left, or nearly all.
+// The reduced axes were not recorded: from one element to nearly all remain.
 WorkAnswer over_some_axes(OpWork work, const TensorInput& from) {
   if (!is_typed(from)) return {WorkKnown::kNoTypes, work};
   WorkAnswer answer{WorkKnown::kBounds, work, work};
@@ -385,11 +387,13 @@ WorkAnswer over_some_axes(OpWork work, const TensorInput& from) {
 WorkAnswer reduction_work(const Reduction& kind, const OpInputs& inputs) {
   const TensorInput* from = inputs.tensor(0);
   if (from == nullptr) return {WorkKnown::kNoShapes};
-  if (inputs.tensor(1) != nullptr) return {WorkKnown::kNotCovered};  // of two tensors: no reduction
+  if (inputs.tensor(1) != nullptr)
+    return {WorkKnown::kNotCovered};  // elementwise maximum of two
+                                      // tensors, not a reduction
   OpWork work{.kind = OpWorkKind::kReduction, .math = from->type};
   work.flop = kind.flop * from->elements();
   work.read_bytes = from->bytes();
-  // A reduction over all elements: (x, type), (x, order). More arguments are axes.
+  // Full reductions have at most two arguments: (x, type), (x, order). Further ones are axes.
   constexpr size_t kWithoutAxes = 2;
   if (!inputs.values_told && inputs.arguments.size() > kWithoutAxes)
     return over_some_axes(work, *from);
@@ -407,7 +411,7 @@ WorkAnswer reduction_work(const Reduction& kind, const OpInputs& inputs) {
   return told(work, is_typed(*from));
 }
 
-// The upper triangle is masked: what lies there is not read, but written as zeros.
+// The upper triangle is masked: it is not read, but written as zeros.
 WorkAnswer causal_softmax(const OpInputs& inputs, bool backward) {
   const TensorInput* x = inputs.tensor(0);
   if (x == nullptr) return {WorkKnown::kNoShapes};
@@ -418,7 +422,7 @@ WorkAnswer causal_softmax(const OpInputs& inputs, bool backward) {
   return told(work, is_typed(*x));
 }
 
-// _foreach_add_, _foreach_mul, …: every list once, the result as the first.
+// _foreach_add_, _foreach_mul, …: reads every list once; the result has the size of the first.
 WorkAnswer foreach_work(std::string_view op, const OpInputs& inputs) {
   const bool reads_first = !op.ends_with("_zero_") && !op.ends_with("_copy_");
   const ArgumentMask lists = surely_read(op, (ArgumentMask{1} << 4) - 1, inputs);
@@ -433,8 +437,8 @@ WorkAnswer foreach_work(std::string_view op, const OpInputs& inputs) {
   return told(work, read.typed && written.typed);
 }
 
-// A kernel of a compiler: it reads and writes each of its tensors once, and at most as many
-// elements as its launch has, which the numbers after the tensors give.
+// A compiler-generated kernel: accesses each of its tensors once, and at most as many elements as
+// the launch has, which the numbers after the tensors give.
 WorkAnswer generated_work(const OpInputs& inputs) {
   double launched = 1;
   bool launched_told = false;
@@ -452,7 +456,7 @@ WorkAnswer generated_work(const OpInputs& inputs) {
     if (!argument.tensor()) continue;
     const TensorInput& tensor = argument.tensors.front();
     typed &= is_typed(tensor);
-    // The written ones are unknown; only the sum counts.
+    // Which tensors are written is unknown; only the sum matters.
     work.read_bytes += bytes_of(std::min(tensor.stored(), launched), tensor);
     work.math = tensor.type;
   }
@@ -466,7 +470,7 @@ bool is_generated(std::string_view op) {
 
 constexpr std::string_view kAten = "aten::";
 
-// Finds add, and the in-place add_.
+// Finds an operator by its name, also for its in-place variant (add_).
 const Elementwise* find_elementwise(std::string_view op, bool& in_place) {
   if (!op.starts_with(kAten)) return nullptr;
   op.remove_prefix(kAten.size());

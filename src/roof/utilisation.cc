@@ -19,7 +19,7 @@ void ProductSums::add(const OpWork& work, bool recomputed, const DeviceRoof& roo
   if (recomputed) return;
   const double once = work.flop - std::min(work.flop, work.repeated_flop);
   model_flop += once;
-  // The mask leaves out the same share of the part that is repeated.
+  // The mask excludes the same share of the repeated part.
   all_pairs_flop += work.flop > 0 ? once * (1 + work.masked_flop / work.flop) : 0;
   if (std::isfinite(once / own_peak)) typed_s += once / own_peak;
 }

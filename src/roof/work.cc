@@ -29,7 +29,7 @@ std::string_view work_known_words(WorkKnown known) {
 
 namespace {
 
-// False for impossible sizes: negative, or beyond any memory.
+// False for impossible sizes: negative or not finite.
 bool sane(const OpWork& work) {
   return std::isfinite(work.flop) && std::isfinite(work.bytes()) && work.flop >= 0 &&
          work.read_bytes >= 0 && work.write_bytes >= 0;

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-constexpr int kDepth = 12;  // folders below each other
+constexpr int kDepth = 12;  // nesting depth of folders
 
 std::string name_below(const std::string& folder, const std::string& path) {
   return path.size() > folder.size() + 1 ? path.substr(folder.size() + 1) : file_name(path);
@@ -23,7 +23,7 @@ ServedTrace entry_of(size_t number, std::string name, std::string path) {
   return {.id = std::to_string(number), .name = std::move(name), .path = std::move(path)};
 }
 
-// Folders that hold several traces, each as one job.
+// Adds folders with several traces, each as one job.
 void add_jobs(ServedFolder& served) {
   std::map<std::string, size_t> traces;
   std::map<std::string, uint64_t> bytes;

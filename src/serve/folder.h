@@ -1,6 +1,6 @@
 #pragma once
 
-// The traces that a server offers, under ids of its own. Nothing of a request becomes a path.
+// The traces that a server offers, under generated ids. No part of a request is used as a path.
 
 #include <cstdint>
 #include <string>
@@ -12,8 +12,8 @@
 namespace assay {
 
 struct ServedTrace {
-  std::string id;    // what a request names it by
-  std::string name;  // from the folder that is served
+  std::string id;    // id in requests
+  std::string name;  // relative to the served folder
   std::string path;
   std::string kind = {};  // "Nsight Systems exports", "8 traces together"
   uint64_t bytes = 0;
@@ -24,16 +24,16 @@ struct ServedTrace {
 struct ServedFolder {
   std::string path;
   std::vector<ServedTrace> traces = {};  // by name
-  uint64_t other_files = 0;         // no traces
-  uint64_t links = 0;               // that lead out of the folder: left out
-  bool cut = false;                 // more files than kMostServed: the rest is left out
+  uint64_t other_files = 0;         // files that are not traces
+  uint64_t links = 0;               // skipped links that lead out of the folder
+  bool cut = false;                 // there are more files than kMostServed; the rest is skipped
 
-  const ServedTrace* find(std::string_view id) const;  // null: not here
+  const ServedTrace* find(std::string_view id) const;  // null: unknown id
 };
 
-constexpr size_t kMostServed = 20'000;  // files that are looked at
+constexpr size_t kMostServed = 20'000;  // maximum number of examined files
 
-// The traces below `path`, a folder or one trace. Errors: it cannot be read.
+// The traces under `path`, which is a folder or one trace. Errors: the path cannot be read.
 Result<ServedFolder> served_folder(const std::string& path);
 
 }  // namespace assay

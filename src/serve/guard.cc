@@ -47,7 +47,7 @@ int refusal_of(const RequestHead& head, uint16_t port, std::string_view token, b
   const bool own_origin = head.origin.empty() || head.origin == "http://" + std::string(head.host);
   const bool own_site =
       head.fetch_site.empty() || head.fetch_site == "same-origin" || head.fetch_site == "none";
-  // A link on another site may lead to a page that holds no data.
+  // Links from other sites may lead to a page without data.
   if (!own_origin || (needs_token && !own_site)) return kForbidden;
   constexpr std::string_view kBearer = "Bearer ";
   const bool has_token = head.authorization.starts_with(kBearer) &&

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include <utility>  // Asio of Boost 1.74 needs it before its own headers
+#include <utility>  // needed before Asio of Boost 1.74
 
 #include <boost/asio.hpp>
 #include <boost/beast.hpp>
@@ -62,7 +62,8 @@ asio::awaitable<void> serve_one(beast::tcp_stream stream, const Answering& answe
   unsigned version = 11;
   bool is_head = false;
   const bool is_ours = failed && failed.category() == make_error_code(http::error::bad_version).category();
-  if (failed == http::error::end_of_stream || (failed && !is_ours)) co_return;  // nothing came, or it came too slowly
+  if (failed == http::error::end_of_stream || (failed && !is_ours)) co_return;  // no request, or
+                                                                                // too slow
   if (failed == http::error::header_limit) made.status = 431;
   if (!failed) {
     const Request& request = parser.get();
@@ -103,7 +104,7 @@ struct HttpServer::Sockets {
       tcp::socket socket =
           co_await acceptor.async_accept(asio::make_strand(context), asio::redirect_error(asio::use_awaitable, failed));
       if (failed || connections.load() >= kMostConnections) continue;  // the socket closes
-      // An analysis is a process of its own, and must not hold the connections of others open.
+      // Analyses run in child processes, which must not inherit the connections of others.
       ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
       ++connections;
       const auto executor = socket.get_executor();

@@ -17,22 +17,22 @@ struct HttpAnswer {
   int status = 200;
   std::string type = "application/json";
   std::string body;
-  // Value of Content-Security-Policy: what the answer may load and run in a browser.
+  // Value of Content-Security-Policy: what the browser may load and run.
   std::string policy = "default-src 'none'; frame-ancestors 'none'";
 };
 
 class HttpServer {
  public:
-  // Listens on 127.0.0.1 only.
-  // port: the first of ten that are tried. 0 = any free one.
-  // Errors: none of them is free.
+  // Listens on 127.0.0.1 only. Tries ten ports starting with `port`; 0 = any free port. Errors:
+  // none of them is free.
   static Result<HttpServer> listen(uint16_t port);
   HttpServer(HttpServer&& other) noexcept;
   ~HttpServer();
 
   uint16_t port() const;
-  // Answers requests until the process ends: at most 64 connections, heads of 8 kB, no bodies, 15 s for a request to
-  // arrive. `answer` runs on `threads` threads at once and may take long.
+  // Answers requests until the process ends. Limits: 64 connections, 8 kB of header, no bodies, 15
+  // s until a request is complete. Up to `threads` threads call `answer` concurrently; it may take
+  // long.
   void run(unsigned threads, const std::function<HttpAnswer(const RequestHead&)>& answer);
 
  private:

@@ -21,8 +21,9 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Escaped characters stand for themselves: \\[ and \\] are brackets, \\n breaks a line. Brackets are kept apart from those
-// of optional parts until the literal is made.
+// Escapes: \\[ and \\] are literal brackets, \
+//  is a line break. Escaped brackets are replaced by these characters until the literal is built,
+// to distinguish them from brackets of optional parts.
 constexpr char kOpen = '\1';
 constexpr char kClose = '\2';
 
@@ -46,7 +47,7 @@ std::string literal(std::string_view text) {
   return plain;
 }
 
-// The place between braces.
+// Parses a placeholder, the text between braces.
 Token place_of(std::string_view place) {
   Token token;
   const size_t mark = place.find_first_of("#?~+");
@@ -107,7 +108,7 @@ std::vector<DeclaredValue> values_of(std::string_view text) {
   return values;
 }
 
-// Every place of a message is declared, and every declared value has a place.
+// Checks that every placeholder of a message is declared and every declared value is used.
 std::string undeclared(const Message& message) {
   for (const MessagePiece& piece : message.pieces) {
     for (const Token& token : piece.tokens) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The message catalogue, messages.en.txt, which travels in the binary.
+// The message catalogue, messages.en.txt, embedded in the binary.
 
 #include <cstddef>
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace assay::text {
 
-// A literal, or a place that a value fills.
+// A literal, or a placeholder for a value.
 struct Token {
   enum class Kind : uint8_t { kLiteral, kValue, kCounted, kPlural };
   Kind kind = Kind::kLiteral;
-  std::string text;      // of a literal, else the key
+  std::string text;      // literal text, or the key of the value
   bool with_sign = false;  // {key+}
-  size_t columns = 0;    // {key~36}: the most that a name takes; 0: no own limit
-  bool whole = false;    // {key~*}: never shortened, and with its line breaks
-  std::string one = {};       // {key#one|many}: the number and a word; {key?one|many}: the word alone
+  size_t columns = 0;    // {key~36}: maximum columns of a name, 0 = no limit of its own
+  bool whole = false;    // {key~*}: never shortened, keeps its line breaks
+  std::string one = {};       // number and word for {key#one|many}, word only for {key?one|many}
   std::string many = {};
 };
 
@@ -39,11 +39,11 @@ struct Message {
   std::vector<MessagePiece> pieces;
 };
 
-// By code, complete.
+// All messages, indexed by code.
 const std::vector<Message>& catalogue();
 const Message& message_of(findings::Code code);
 
-// For tests: why a catalogue's text cannot be used; empty where it can.
+// For tests. The reason why the text is not a valid catalogue; empty if it is.
 std::string catalogue_fault(std::string_view text);
 
 }  // namespace assay::text

@@ -23,7 +23,8 @@ using findings::Quantity;
 
 constexpr size_t kShortestName = 24;
 
-// "7.61 ms", "7.61 ms on 8 GPUs". Devices that are used for a part of the run count for that part only.
+// "7.61 ms", "7.61 ms on 8 GPUs". Devices that are used for part of the run count with that part
+// only.
 std::string window_text(const FindingWindow& window) {
   if (window.devices <= 1) return format_ns(window.window_ns);
   const std::string gpus = std::to_string(window.devices) + " GPUs";
@@ -32,7 +33,7 @@ std::string window_text(const FindingWindow& window) {
                : format_ns(window.window_ns) + " on " + gpus;
 }
 
-// "a and b", "a, b and others"; a name in at most `columns`.
+// "a and b", "a, b and others"; each name in at most `columns` columns.
 std::string list_text(const Value::List& names, size_t columns) {
   std::string text = fitted(names[0], columns);
   if (names.size() > 1) text += (names.size() > 2 ? ", " : " and ") + fitted(names[1], columns);
@@ -76,7 +77,7 @@ class Renderer {
     return columns;
   }
 
-  // Every piece whose values are known; none at all where a required value is missing.
+  // All pieces with known values; nothing if a required value is missing.
   std::vector<Part> filled() const {
     std::vector<Part> parts;
     for (const MessagePiece& piece : message_.pieces) {
@@ -140,7 +141,7 @@ class Renderer {
     return token.columns > 0 ? token.columns : kLongestNameSaid;
   }
 
-  // Columns of a name, or of the longest one in a list; 0 for a number.
+  // Display width of a name, or of the longest name in a list; 0 for a number.
   static size_t longest_name(const Value& value) {
     if (const auto* text = value.get<std::string>()) return display_width(clean_text(*text));
     size_t columns = 0;
@@ -161,7 +162,7 @@ class Renderer {
     return false;
   }
 
-  // Takes columns from the name that has most of them; false where none can give any.
+  // Shortens the widest name; false if no name can be shortened.
   bool shorten_longest(size_t excess) {
     const Quantity* longest = nullptr;
     size_t most = kShortestName;

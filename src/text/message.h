@@ -1,6 +1,6 @@
 #pragma once
 
-// Sentences of findings: the only place where a report's statements become text.
+// Renders findings as sentences. Nothing else turns a report's statements into text.
 
 #include <cstddef>
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace assay::text {
 
-// Columns of a headline together with the sentence after it.
+// Maximum columns of a headline and the sentence after it, together.
 constexpr size_t kLongestHeadline = 160;
 
-// The finding as its message says it, in at most `columns` columns where its optional parts and its names allow that:
-// optional parts are dropped where a value is missing, then from the last to the first, then the longest name is
-// shortened, to 24 columns at least. A message that lacks a required value renders as its code.
+// Renders the finding in at most `columns` columns if possible. Optional parts with a missing value
+// are dropped. If the text is still too long, optional parts are dropped from last to first, then
+// the longest name is shortened, to no less than 24 columns. If a required value is missing,
+// returns the code.
 std::string message(const findings::Finding& finding, size_t columns = kLongestHeadline);
 
 }  // namespace assay::text

@@ -4,7 +4,7 @@
 
 namespace assay {
 
-// messages.en.txt, as it was when the binary was built.
+// The contents of messages.en.txt at build time.
 std::string_view messages_text();
 
 }  // namespace assay

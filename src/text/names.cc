@@ -5,8 +5,8 @@
 namespace assay {
 namespace {
 
-// What stands between two texts; the whole rest where the second is missing. Empty without the
-// first.
+// The text between `before` and `after`, or up to the end if `after` is missing; empty without
+// `before`.
 std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
   const size_t begin = text.find(before);
   if (begin == std::string_view::npos) return {};
@@ -14,14 +14,14 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return text.substr(0, text.find(after));
 }
 
-// Objects that are no more than the place of a function.
+// Types that say nothing about the function that they contain.
 bool is_holder(std::string_view type) { return type.empty() || type == "type" || type == "module"; }
 
 std::string joined_with(std::string_view type, std::string_view function) {
   return is_holder(type) ? std::string(function) : std::string(type) + "." + std::string(function);
 }
 
-// "folders/file.py(12): function" without its folders; the name itself where it has none.
+// "folders/file.py(12): function" without the folders. Other names are unchanged.
 std::string_view without_folders(std::string_view name) {
   const size_t place = name.find(".py(");
   if (place == std::string_view::npos) return name;

@@ -1,18 +1,19 @@
 #pragma once
 
-// Names from a trace as a sentence shows them: in the form a programmer writes, and in few columns.
+// Names from a trace as shown in sentences: as a programmer would write them, and short.
 
 #include <string>
 #include <string_view>
 
 namespace assay {
 
-// Python's own words for built-in functions as one writes them: "<built-in method send of
-// _socket.socket object at 0x7f>" is _socket.socket.send, "<method 'acquire' of '_thread.lock'
-// objects>" is _thread.lock.acquire. Everything else stays.
+// Rewrites Python's descriptions of built-in functions: "<built-in method send of _socket.socket
+// object at 0x7f>" becomes _socket.socket.send, and "<method 'acquire' of '_thread.lock' objects>"
+// becomes _thread.lock.acquire. Other names are returned unchanged.
 std::string spoken(std::string_view name);
 
-// The same in at most `columns` columns: folders go first, then the middle.
+// spoken(), shortened to at most `columns` columns: folders are dropped first, then the middle is
+// cut.
 constexpr size_t kLongestNameSaid = 44;
 std::string fitted(std::string_view name, size_t columns = kLongestNameSaid);
 

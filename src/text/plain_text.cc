@@ -8,7 +8,7 @@ namespace assay {
 namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
-// No script of the world stacks more marks than this on one letter; "zalgo" text does.
+// No script stacks more marks than this on one letter, but "zalgo" text does.
 constexpr size_t kMaxCombiningRun = 4;
 
 struct Range {
@@ -157,7 +157,7 @@ std::string shorten_middle(std::string_view cleaned, size_t width, Charset chars
   }
   const std::string_view dots = ellipsis(charset);
   const size_t dots_width = display_width(dots);
-  // Too narrow for an ellipsis: what fits of the beginning is all that can be said.
+  // Too narrow for an ellipsis: keep only the beginning.
   const bool with_dots = width > dots_width;
   const size_t room = with_dots ? width - dots_width : width;
   const size_t head_room = with_dots ? (room + 1) / 2 : room;

@@ -6,7 +6,7 @@
 
 namespace assay {
 
-// "0-3, 7 and 9", in ascending order; three and more in a row are a span.
+// "0-3, 7 and 9", ascending; three or more consecutive ranks form a range.
 std::string rank_list(std::vector<int64_t> ranks);
 // "rank 3", "ranks 0-3 and 7".
 std::string ranks_named(const std::vector<int64_t>& ranks);

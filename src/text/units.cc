@@ -34,7 +34,7 @@ constexpr Step kByteRate[] = {
 constexpr Step kPower[] = {{1e-3, "mW"}, {1, "W"}, {1e3, "kW"}, {1e6, "MW"}};
 constexpr Step kEnergy[] = {{1e-6, "\u00B5J"}, {1e-3, "mJ"}, {1, "J"}, {1e3, "kJ"}, {1e6, "MJ"}};
 
-// Beyond this, digits before the point say nothing; doubles have no more of them either.
+// Larger numbers use scientific notation; doubles have no more significant digits.
 constexpr double kScientificFrom = 1e15;
 
 std::span<const Step> steps_of(Unit unit) {
@@ -73,7 +73,7 @@ std::string group_digits(std::string number) {
   return number;
 }
 
-// Half away from zero, as people round.
+// Rounds half away from zero.
 double rounded(double value, int decimals) {
   const double scale = std::pow(10.0, decimals);
   return std::round(value * scale) / scale;
@@ -84,7 +84,7 @@ std::string fixed(double value, int decimals) {
   return group_digits(fmt::format("{:.{}f}", rounded(value, decimals), decimals));
 }
 
-// Three significant digits, but never fewer than all digits before the point.
+// Three significant digits, or more if the integer part has more.
 std::string significant(double value) {
   const double magnitude = std::abs(value);
   if (magnitude == 0) return "0";
@@ -96,7 +96,7 @@ std::string significant(double value) {
 
 std::string with_symbol(std::string number, std::string_view symbol) {
   if (symbol.empty()) return number;
-  // Per-second rates read as one word: 12.3/s, but 12.3 k/s.
+  // Per-second rates have no space: 12.3/s, but 12.3 k/s.
   if (!symbol.starts_with('/')) number += ' ';
   return number += symbol;
 }
@@ -117,7 +117,7 @@ std::string format_stepped(double value, std::span<const Step> steps) {
   return with_symbol(significant(value / steps[i].factor), steps[i].symbol);
 }
 
-// A number at fixed decimals that never pretends: not 0 when it is not 0, never "-0.0".
+// A number with fixed decimals. Non-zero values are never shown as 0, and "-0.0" does not occur.
 std::string honest_fixed(double value, int decimals) {
   if (value == 0) return "0";
   if (rounded(value, decimals) != 0) return fixed(value, decimals);
@@ -139,7 +139,7 @@ std::string join(const Value::List& list) {
   return text;
 }
 
-// What is no number looks the same with any unit.
+// Values that are not numbers; independent of the unit.
 std::string format_other(const Value& value) {
   if (const auto* flag = value.get<bool>()) return *flag ? "yes" : "no";
   if (const auto* text = value.get<std::string>()) return *text;
@@ -147,7 +147,7 @@ std::string format_other(const Value& value) {
   return "-";
 }
 
-// Other text than keys of states stays as it is.
+// The displayed name of a cause key; other text is unchanged.
 std::string state_word(const Value& value) {
   const auto* key = value.get<std::string>();
   return key == nullptr ? format_other(value) : std::string(findings::cause_legend(*key));
@@ -159,7 +159,7 @@ int decimals_for(double smallest, int most) {
   return decimals;
 }
 
-// Which step suits a column whose numbers are typically `median` and at most `largest`.
+// The unit step for a column with the given median and largest magnitude.
 size_t column_step(double median, double largest, std::span<const Step> steps) {
   constexpr double kTooSmall = 0.1;
   constexpr double kTooLarge = 1e5;
@@ -222,7 +222,7 @@ std::string format_value(const Value& value, Unit unit) {
 namespace {
 
 struct Sizes {
-  std::vector<double> sizes;  // of what is not 0
+  std::vector<double> sizes;  // non-zero magnitudes
   bool whole = true;
 };
 Sizes sizes_of(const std::vector<const Value*>& cells) {

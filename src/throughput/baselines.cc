@@ -35,7 +35,7 @@ RegressorName name_of(Regressor regressor) {
 
 BoostOptions options_of(Regressor regressor, const std::vector<double>& target) {
   if (regressor == Regressor::kRandomForest) {
-    // Deeper than any tree on a table of benchmarks grows; the exact method needs a limit.
+    // Deeper than any tree on a benchmark table. The exact method needs a limit.
     constexpr int kUnlimited = 32;
     return {.rounds = 1,
             .max_depth = kUnlimited,
@@ -52,7 +52,7 @@ BoostOptions options_of(Regressor regressor, const std::vector<double>& target) 
   return {};
 }
 
-// One trained regressor of whichever kind.
+// One trained regressor of any kind.
 class Fitted {
  public:
   static Result<Fitted> train(Regressor regressor, const Features& rows,
@@ -83,7 +83,7 @@ class Fitted {
   std::variant<LinearModel, BoostedTrees> model_;
 };
 
-// Regressors by the name of the configuration; one under "" for all.
+// Regressors by configuration name; a single one under "" if pooled.
 class BaselineModel : public ThroughputModel {
  public:
   static Result<std::unique_ptr<ThroughputModel>> fit(const ThroughputData& train,

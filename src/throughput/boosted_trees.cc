@@ -13,10 +13,10 @@
 namespace assay {
 namespace {
 
-// No cell of ours is NaN, and NaN is what XGBoost shall take for missing.
+// XGBoost treats this value as missing. Features are never NaN.
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-// XGBoost itself, loaded when trees are first needed, so that reports on traces do not pay for it.
+// XGBoost, loaded when trees are first needed, so that trace reports do not pay for it.
 struct Library {
   decltype(&::XGBGetLastError) last_error;
   decltype(&::XGDMatrixCreateFromMat) matrix_from;

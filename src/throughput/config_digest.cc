@@ -14,17 +14,17 @@
 namespace assay {
 namespace {
 
-// A digest reaches this far beyond all rows.
+// Factors by which a digest extends beyond the range of all rows.
 constexpr double kLengthsBeyond = 2;
 constexpr double kBatchesBeyond = 4;
-// Of candidate points per doubling. Lengths that differ between input and output have one more
-// dimension.
+// Spacing of candidate points in doublings. Lengths that differ between input and output add a
+// dimension, so their spacing is wider.
 constexpr double kEqualLengthsStep = 0.25;
 constexpr double kLengthsStep = 0.5;
 constexpr size_t kChecks = 4;
-// Pairs of candidates and of different lengths and batches among the rows that are compared for all
-// digests: ten seconds or so. Rows with hundreds of batches or lengths, where input and output
-// differ, have more; the configurations that are left are answered exactly.
+// Limit on pairs of candidates and distinct shapes of rows for all digests, about ten seconds.
+// Tables with hundreds of batches, or of lengths that differ between input and output, exceed it;
+// the remaining configurations are answered exactly.
 constexpr size_t kMostPairs = 100000000;
 
 using Shape = ConfigDigest::Shape;
@@ -55,7 +55,7 @@ std::vector<Shape> candidates(const Reach& reach, const Range& ratio) {
   return shapes;
 }
 
-// Between neighbours of the candidates, spread over them.
+// Points between neighbouring candidates, spread over all of them.
 std::vector<Shape> between(const std::vector<Shape>& shapes) {
   std::vector<Shape> out;
   for (size_t k = 0; k < kChecks; ++k) {
@@ -68,7 +68,7 @@ std::vector<Shape> between(const std::vector<Shape>& shapes) {
   return out;
 }
 
-// names: of the process.
+// Kernel points of the row at these shapes. names: of the process.
 std::vector<KernelPoint> points_of(const BenchRow& row, const std::vector<Shape>& shapes,
                                    bool physics, GroupNames& names, const FactBook& facts) {
   std::vector<BenchRow> rows;
@@ -94,7 +94,7 @@ bool holds(const GpDigest& digest, const std::vector<KernelPoint>& pivots, const
   const auto answers = reader.predict(asked);
   const std::vector<GpAnswer> exact = trained.process()->predict_exactly(asked);
   for (size_t k = 0; k < asked.size(); ++k) {
-    if (!answers[k]) continue;  // where it does not reach it says nothing
+    if (!answers[k]) continue;  // the digest does not cover this point
     const bool close = std::abs(answers[k]->mean - exact[k].mean) <= kGpTolerance &&
                        std::abs(answers[k]->sd - exact[k].sd) <= kGpTolerance * exact[k].sd;
     if (!close) return false;

@@ -6,11 +6,11 @@
 namespace assay {
 namespace {
 
-// Weight of all rows together against those of one pair, in errors.
+// Weight of all rows together, as a number of errors, against those of one pair.
 constexpr double kPoolWeight = 20;
 
-// The smallest value that at least 90 % of new misses stay below, if they are drawn as the pair's
-// own and kPoolWeight of all were.
+// The smallest value that at least 90 % of new errors stay below, if these follow the mixture of
+// the pair's own errors and kPoolWeight errors of all rows.
 double scale_of_pair(const std::vector<double>& own, const std::vector<double>& all) {
   const double wanted = kHeldShare * (static_cast<double>(own.size()) + kPoolWeight + 1);
   const double weight = kPoolWeight / static_cast<double>(all.size());

@@ -11,22 +11,22 @@
 
 namespace assay {
 
-// The first word of the name in the specifications: "Nvidia", "AMD". Gaudis, including Intel's
-// third, count as Habana, so they are not siblings of Intel's GPUs.
+// Vendor: the first word of the name in the specifications ("Nvidia", "AMD"). Gaudis, including
+// Intel's third, count as Habana, so they are not siblings of Intel's GPUs.
 std::string vendor_of(const HardwareFacts& hardware);
 // True if both have the same vendor, `more` is below `less` in none of these values, and above in
 // one: 16-bit peak, peak in the row's precision, bandwidth, memory, and link to peers.
 bool dominates(const BenchRow& row, const HardwareFacts& more, const HardwareFacts& less);
 // Distance of two data sheets in log bandwidth and log 16-bit peak.
 double sheet_distance(const HardwareFacts& a, const HardwareFacts& b);
-// A GPU that rows ran on, as they write it.
+// A GPU that has rows, with its name as written in them.
 struct MeasuredGpu {
   const HardwareFacts* facts = nullptr;
   std::string name;
 };
 using MeasuredGpus = std::vector<MeasuredGpu>;
-// The nearest of `measured` from the same vendor, in log bandwidth and log 16-bit peak; the first
-// of equals. nullptr if there is none from that vendor.
+// The nearest of `measured` from the same vendor by sheet_distance(), the first of equals. nullptr
+// if there is none; `hardware` itself does not count.
 const MeasuredGpu* nearest_sibling(const HardwareFacts& hardware, const MeasuredGpus& measured);
 
 }  // namespace assay

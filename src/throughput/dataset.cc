@@ -14,24 +14,25 @@
 namespace assay {
 namespace {
 
-// Limits of plausible throughput; values outside them are typing errors or overflows.
+// Limits of plausible values; beyond them are typing errors or overflows.
 constexpr double kFewestTokensPerS = 1e-6;
 constexpr double kMostTokensPerS = 1e9;
 constexpr double kLongest = 1e8;
 constexpr double kLargestBatch = 1e7;
 constexpr double kMostDevices = 1e6;
-// Repeats that differ by more than this are not noise.
+// Largest over smallest throughput above which repeats contradict each other.
 constexpr double kContradiction = 1.5;
-// The noise that is taken holds for most tables within this factor.
+// Factor within which the assumed noise holds for most tables.
 constexpr double kNoisyRepeats = 3;
 
-// Clients drive requests: their lengths and concurrency are means.
+// False for tables from clients that drive requests: their lengths and concurrency are means.
 bool has_whole_numbers(const BenchTable& table) {
   return table.format == "csv" || table.format == "llm-inference-bench" ||
          table.format == "aiconfigurator";
 }
 
-// Its repeats are runs of scripts that superseded each other, and published figures take the first.
+// In LLM-Inference-Bench, repeats are runs of scripts that superseded each other, and published
+// figures use the first.
 bool first_of_key_counts(const BenchTable& table) { return table.format == "llm-inference-bench"; }
 
 bool whole(double value) { return value == std::floor(value); }
@@ -80,7 +81,7 @@ std::optional<Defect> defect_of(const BenchRow& row, bool whole_numbers) {
   return std::nullopt;
 }
 
-// All measurements of one key.
+// All usable measurements of one key.
 struct Repeats {
   BenchRow row;  // the first
   std::vector<double> tokens_per_s;
@@ -178,7 +179,7 @@ void note_repeats(const std::vector<Repeats>& all, std::vector<BenchOddity>& odd
   }
 }
 
-// A subset that depends on the names of the rows alone.
+// Reduces the rows to a subset that depends only on their names.
 void thin_out(std::vector<Repeats>& rows, size_t most, std::vector<BenchOddity>& oddities) {
   if (rows.size() <= most) return;
   std::vector<std::pair<uint64_t, size_t>> order;
@@ -315,7 +316,7 @@ void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputDat
 
 namespace {
 
-// Usable rows by key, in the order in which the keys came up.
+// Usable rows by key, in the order of first occurrence.
 std::vector<Repeats> rows_by_key(const BenchTable& table, std::vector<BenchOddity>& oddities) {
   std::vector<Repeats> all;
   std::unordered_map<std::string, size_t> place;

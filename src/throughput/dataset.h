@@ -1,7 +1,7 @@
 #pragma once
 
-// From a benchmark table to rows that can be fitted: cleaned, one per key, each with its
-// configuration and group. Dropped and marked rows are counted.
+// Converts a benchmark table to rows for fitting: cleaned, one per key, each with its configuration
+// and group. Dropped and marked rows are counted.
 
 #include <functional>
 #include <limits>
@@ -14,15 +14,15 @@
 
 namespace assay {
 
-// How long reading the active weights once per output token takes.
+// Time to read the active weights once per output token.
 struct LatencyBound {
-  double least_s = 0;    // faster is impossible
-  double assumed_s = 0;  // at the assumed bits if the precision is unknown; else as above
+  double least_s = 0;    // a lower bound
+  double assumed_s = 0;  // at the assumed precision if it is unknown; else as above
 };
 // nullopt if the specifications of a row's model or hardware are unknown.
 using LeastLatency = std::function<std::optional<LatencyBound>(const BenchRow&)>;
 
-// Precision of a table without precision in its rows.
+// How to treat rows without precision.
 enum class UntoldPrecision : uint8_t {
   kSixteenBits,  // as LLM-Inference-Bench did
   kAssumed,      // 16 bits are likely; fewer are possible
@@ -36,7 +36,8 @@ inline UntoldPrecision untold_precision(const BenchTable& table) {
 // assumed, the fewest bits in use decide if a row is impossible. `facts` must outlive the function.
 LeastLatency least_latency_by_facts(const FactBook& facts = FactBook::built_in(),
                                     UntoldPrecision untold = UntoldPrecision::kSixteenBits);
-// Warns of repeats that scatter by far more than the noise of one measurement that a method takes.
+// Adds a warning if repeats scatter far more than the noise that a method assumes for one
+// measurement (taken_log_sd, standard deviation of log throughput).
 void note_repeat_noise(double taken_log_sd, ThroughputData& data);
 // Reason why no run of the point can have this throughput; nullopt if it can, or if that is
 // unknown.
@@ -47,18 +48,18 @@ std::optional<std::string> impossible_reason(const LeastLatency& least_latency, 
 void note_precision(const FactBook& facts, UntoldPrecision untold, ThroughputData& data);
 
 // Drops rows without a positive and plausible throughput, lengths, batch size or device count. In
-// tables of batches, it also drops rows with sizes that are not integers. A key is (hardware,
-// devices, framework, model, variant, ii, oo, bb). Copies of a key are dropped and repeats are
-// averaged; of LLM-Inference-Bench the first is kept. Of more than `most_rows` rows, a subset by
-// hash of the names remains. Rows faster than `least_latency` are kept and marked infeasible. An
-// error if nothing remains.
+// tables of batches, it also drops rows with non-integer sizes. A key is (hardware, devices,
+// framework, model, variant, ii, oo, bb). Copies of a key are dropped and repeats are averaged; of
+// LLM-Inference-Bench the first is kept. Tables with more than `most_rows` keys are reduced to a
+// subset by hash of the names. Rows faster than `least_latency` are kept and marked infeasible.
+// Fails if no row remains.
 Result<ThroughputData> make_throughput_data(const BenchTable& table,
                                             const LeastLatency& least_latency = {},
                                             size_t most_rows = std::numeric_limits<size_t>::max());
 
-// Sequences that run at a time: llama.cpp's batch size counts tokens of one prompt, not sequences.
+// Sequences that run at a time. 1 for llama.cpp, whose batch size counts tokens of one prompt.
 double sequences_of(const BenchRow& row);
-// Latency as measured, else from the throughput.
+// Latency in seconds as measured, or from the throughput.
 double latency_of(const BenchRow& row);
 
 // "hardware|devices|framework|model", with the variant as a fifth part where there is one; the

@@ -15,13 +15,13 @@
 
 namespace assay {
 
-// Errors are shares of 1 on feasible rows; NaN where there is no answer at all.
+// Errors are shares of 1, on feasible rows; NaN if no row has an answer.
 struct ErrorSummary {
   size_t rows = 0;        // feasible test rows
   size_t answered = 0;    // of those, with a prediction
   size_t outside = 0;     // of those, marked as outside the range of the data
   size_t impossible = 0;  // answered with zero tokens/s or fewer
-  size_t infeasible = 0;  // or unsteady: test rows left out of the errors
+  size_t infeasible = 0;  // or unsteady: test rows excluded from the errors
   double p10_ape = std::numeric_limits<double>::quiet_NaN();
   double p25_ape = std::numeric_limits<double>::quiet_NaN();
   double median_ape = std::numeric_limits<double>::quiet_NaN();
@@ -32,7 +32,7 @@ struct ErrorSummary {
   double half_width90 = std::numeric_limits<double>::quiet_NaN();  // median of (high/point - 1)
 };
 
-// One test row with what the method said about it.
+// One test row and its prediction.
 struct TestedRow {
   size_t row = 0;  // index into ThroughputData::rows
   size_t fold = 0;
@@ -48,7 +48,7 @@ struct SplitErrors {
   std::vector<TestedRow> rows;
 };
 
-// Before each fold: false stops, and what was finished is summed up.
+// Called before each fold. If it returns false, the finished folds are the result.
 using EvaluateProgress =
     std::function<bool(const std::string& method, const Split& split, size_t fold)>;
 
@@ -56,7 +56,8 @@ Result<SplitErrors> evaluate_split(const ThroughputData& data, const Split& spli
                                    const ThroughputMethod& method,
                                    const EvaluateProgress& progress = {});
 
-// The errors of the rows of each name: a model (ALA, Figure 8), or hardware and framework.
+// Errors grouped by a name of the row: a model (ALA, Figure 8), or hardware and framework. Sorted
+// by name.
 struct NamedErrors {
   std::string name;
   ErrorSummary summary;

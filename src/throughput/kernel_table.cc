@@ -10,7 +10,7 @@
 namespace assay {
 namespace {
 
-// Origin of log2 of the features; the kernels do not depend on it.
+// Units of the features before log2. The kernels do not depend on them.
 constexpr double kRowLengthUnit = 512;
 constexpr double kRowBatchUnit = 8;
 
@@ -41,7 +41,7 @@ KernelPoint plain_point(const BenchRow& row, GroupNames& names) {
   return point;
 }
 
-// A row as the kernel sees it, and log of the throughput that it is compared with.
+// A row as a kernel point, and the log of the analytical throughput that it is compared with.
 struct Placed {
   KernelPoint point;
   double log_base = 0;
@@ -76,7 +76,7 @@ Placed place_on_physics(const BenchRow& row, const ModelFacts& model, const Hard
 // 1.41); with this value it is 0.11 (0.36).
 constexpr double kPromptCost = 0.05;
 
-// For rows without specifications: all tokens, over the time that they would take if generated; 1
+// For rows without specifications: the base is all tokens over their cost in generated tokens, 1
 // for equal lengths. The data determine the cost of batching and length.
 Placed place_plainly(const BenchRow& row, GroupNames& names) {
   const double cost = (row.out_len + kPromptCost * row.in_len) / (1 + kPromptCost);

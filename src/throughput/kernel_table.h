@@ -1,6 +1,6 @@
 #pragma once
 
-// Rows of a table as the kernels see them: features, groups, and the physics base.
+// Rows of a table as inputs of the kernels: features, groups, and the analytical base.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// Numbers for names; a name keeps its number as long as the object lives.
+// Assigns ids to names, from 0 in order of first use.
 class Names {
  public:
   uint32_t of(const std::string& name) {
@@ -33,14 +33,15 @@ struct GroupNames {
   std::array<uint32_t, kKernelGroups> of(const BenchRow& row);
 };
 
-// With log(throughput) - log(base). Rows without facts are left out with physics.
+// Points of the kernel and their residuals log(throughput) - log(base). With `physics`, rows
+// without specifications are omitted.
 struct KernelTable {
-  std::vector<size_t> rows;  // of the argument
+  std::vector<size_t> rows;  // indices into the argument
   std::vector<KernelPoint> points;
   std::vector<double> log_base;
   std::vector<double> residual;
 };
-// names: of the training rows, so that equal names have equal numbers. New names are added.
+// names: of the training rows, so that equal names get equal ids. New names are added.
 KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics,
                          GroupNames& names);
 KernelTable kernel_table(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics);

@@ -15,7 +15,7 @@ namespace {
 // Share of all squares that a term must explain to be included.
 constexpr double kNoBetter = 1e-9;
 constexpr int kReweighings = 8;
-// Misses below this, in logarithms, weigh alike.
+// Errors below this, in logarithms, have equal weight.
 constexpr double kSmallMiss = 0.03;
 constexpr double kLeastSum = 1e-6;
 
@@ -27,14 +27,16 @@ double share_at(double doublings) {
   return doublings <= 1 ? std::max(doublings, 0.0) : std::exp2(1 - doublings);
 }
 
-// 1 if the rows show the effect of this value on latency, 0 at a doubling away from there.
+// 1 if the rows show the effect of this value on latency, falling to 0 at one doubling outside. A
+// range that varies also covers larger values.
 double told(double value, const Range& range) {
   const double below = doublings(range.low, value);
   const double above = varies(range) ? 0 : doublings(value, range.high);
   return 1 - std::clamp(std::max(below, above), 0.0, 1.0);
 }
 
-// Input and output lengths that always went together say nothing about each alone.
+// The same for the ratio of lengths. If input and output lengths always had the same ratio, their
+// separate effects are unknown.
 double told_ratio(double ratio, const Range& range) {
   return varies(range) ? 1 : 1 - std::min(std::abs(doublings(ratio, range.high)), 1.0);
 }
@@ -61,13 +63,13 @@ LatencyTerms terms_by_physics(const BenchRow& row, const ModelFacts& model,
   return {steps, sequences, square, 1};
 }
 
-// Per row the terms over the latency, each of mean 1, and the 1 that they should add up to.
+// Per row: the terms over the latency, each scaled to a mean of 1, and 1, the value of their sum.
 using Equations = Eigen::Matrix<double, Eigen::Dynamic, kLatencyTerms + 1>;
-// Of 5 rows, with the same least squares.
+// Reduced to 5 rows with the same least-squares solutions.
 using Reduced = Eigen::Matrix<double, kLatencyTerms + 1, kLatencyTerms + 1>;
 using Solution = Eigen::Matrix<double, kLatencyTerms, 1>;
 
-// Least squares with the terms of a bit mask alone.
+// Least squares with only the terms of a bit mask.
 Solution solved(const Reduced& r, unsigned mask) {
   std::vector<Eigen::Index> chosen;
   for (Eigen::Index k = 0; k < r.cols() - 1; ++k) {
@@ -80,9 +82,9 @@ Solution solved(const Reduced& r, unsigned mask) {
   return out;
 }
 
-// No negative coefficients. There are 15 ways of leaving terms out, and all are tried. Among
-// equally good fits, the one without the later terms is used: one sequence at two lengths cannot
-// separate a square from a constant.
+// Least squares with non-negative coefficients, by trying all 15 subsets of terms. Among equally
+// good fits, the one without the later terms is used: one sequence at two lengths cannot separate a
+// quadratic term from a constant.
 Solution non_negative(const Equations& weighted) {
   const Reduced r = reduced_rows(weighted);
   const double squares = r.rightCols<1>().squaredNorm();
@@ -99,8 +101,8 @@ Solution non_negative(const Equations& weighted) {
   return best;
 }
 
-// In relative terms, reweighted for the absolute log error: a run of another kind among the rows
-// weighs little.
+// Minimises the absolute log error by reweighted relative least squares, so that an outlier among
+// the rows has little weight.
 LatencyTerms fitted(const std::vector<BenchRow>& rows, const FactBook& facts, bool physics) {
   Equations relative(static_cast<Eigen::Index>(rows.size()), kLatencyTerms + 1);
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -130,7 +132,7 @@ double size_of(const BenchRow& row, HeldOut kind) {
   return kind == HeldOut::kLargerBatch ? row.batch : row.in_len + row.out_len;
 }
 
-// By the name of the rows that each is compared with.
+// Compares each row with the rows of the same name.
 WithoutLargest without_largest_of(const std::vector<BenchRow>& rows, HeldOut kind,
                                   const std::function<std::string(const BenchRow&)>& name_of) {
   std::map<std::string, Range> sizes;

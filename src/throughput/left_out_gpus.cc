@@ -1,4 +1,4 @@
-// Problem: for a GPU without rows, the better predictor differs from table to table: the vendor's
+// Problem: for a GPU without rows, the better predictor differs between tables: the vendor's
 // nearest GPU on LLM-Inference-Bench, the process on AIConfigurator's. The process's own deviation
 // does not show the error of the combination.
 //
@@ -25,11 +25,11 @@ namespace {
 
 constexpr int kSteps = 4;            // weights are in quarters
 constexpr double kPooledBlocks = 3;  // weight of all blocks against those of the engine
-constexpr size_t kRowsOfBlock = 32;  // that are asked
-constexpr double kFullBlock = 10;    // rows; one of fewer counts for that many tenths
+constexpr size_t kRowsOfBlock = 32;  // maximum rows predicted per GPU and engine
+constexpr double kFullBlock = 10;    // rows; a block with fewer counts in proportion
 constexpr size_t kFewestToWeigh = 2;
 constexpr double kFewestToMeasure = 8;
-// Factor on the largest error if not even all blocks reach the share.
+// Factor on the largest error, if all blocks together do not reach the share.
 constexpr double kBeyondLargest = 1.25;
 
 std::vector<SiblingWeights> candidates() {
@@ -62,7 +62,7 @@ double mean_miss(const std::vector<const GpuMiss*>& block, const SiblingWeights&
 
 double block_weight(double rows) { return std::min(1.0, rows / kFullBlock); }
 
-// With an empty engine those of all.
+// Weights for an engine; for all engines if it is empty.
 SiblingWeights best_weights(const Blocks& blocks, const std::string& engine) {
   SiblingWeights best;
   double least = std::numeric_limits<double>::infinity();
@@ -97,9 +97,9 @@ class LeavingOut {
       note_gpu(lookup_.hardware(row->hardware), row->hardware, measured_[learnt.engine_key(*row)]);
   }
 
-  // `members`: all rows of a GPU, or those under an engine.
+  // Appends the errors of held-out rows. `members`: all rows of a GPU, or those under an engine.
   void miss(const std::vector<size_t>& members, std::vector<GpuMiss>& out) {
-    std::map<std::string, std::vector<size_t>> by_key;  // places in members
+    std::map<std::string, std::vector<size_t>> by_key;  // indices into members
     for (size_t k = 0; k < members.size(); ++k)
       by_key[learnt_.engine_key(row(members[k]))].push_back(k);
     const HardwareFacts& own = *lookup_.hardware(row(members.front()).hardware);
@@ -170,7 +170,7 @@ GpuInterval gpu_interval(const std::vector<double>& missed, const std::vector<Gp
   for (const GpuMiss& miss : whose) rows[miss.block] += 1;
   for (const auto& [block, count] : rows) out.blocks += block_weight(count);
   out.measured = out.blocks >= kFewestToMeasure;
-  std::vector<std::pair<double, double>> weighed;  // with what the row weighs
+  std::vector<std::pair<double, double>> weighed;  // absolute error, weight of the row
   for (size_t i = 0; i < whose.size(); ++i) {
     const double count = rows[whose[i].block];
     weighed.emplace_back(std::abs(missed[i]), block_weight(count) / count);
@@ -210,8 +210,8 @@ SiblingRule sibling_rule(const std::vector<GpuMiss>& misses, const SiblingWeight
 std::vector<GpuMiss> left_out_gpus(const LearntRows& learnt, const FactBook& facts,
                                    UnmeasuredKind kind) {
   FactLookup lookup(facts);
-  // By the name in the specifications: tables may write a GPU in two ways.
-  std::map<std::string, std::map<std::string, std::vector<size_t>>> by_gpu;  // and engine
+  // Keyed by the name in the specifications, because tables may write a GPU in two ways.
+  std::map<std::string, std::map<std::string, std::vector<size_t>>> by_gpu;  // by GPU, then engine
   for (size_t i = 0; i < learnt.rows.size(); ++i) {
     const BenchRow& row = *learnt.rows[i];
     by_gpu[lookup.hardware(row.hardware)->name][row.framework].push_back(i);

@@ -23,7 +23,7 @@ enum class UnmeasuredKind : uint8_t { kNewGpu, kNewUnderEngine };
 inline constexpr size_t kUnmeasuredKinds = 2;
 // "new GPU", "GPU new under the engine"
 std::string_view unmeasured_kind_name(UnmeasuredKind kind);
-// known: rows of it ran under another engine.
+// known: the GPU has rows under another engine.
 constexpr UnmeasuredKind unmeasured_kind(bool known) {
   return known ? UnmeasuredKind::kNewUnderEngine : UnmeasuredKind::kNewGpu;
 }
@@ -31,20 +31,20 @@ constexpr UnmeasuredKind unmeasured_kind(bool known) {
 // A row of a held-out GPU and three predictions of it, as logarithms of the ratio of measured to
 // predicted speed.
 struct GpuMiss {
-  size_t row = 0;  // of those learnt from
+  size_t row = 0;  // index into LearntRows::rows
   std::string vendor;
   std::string engine;
-  std::string block;  // GPU, engine and words
+  std::string block;  // "GPU|engine|words of the variant"
   double process = 0;
   double by_sheet = 0;
   double by_physics = 0;
 };
 
-// Contains nine of ten blocks, with one block added for the next.
+// Interval that contains nine of ten blocks, with one block added for the next.
 struct GpuInterval {
   double half_width = 0;  // in logarithms; 0 = nothing was held out
-  double blocks = 0;      // that it is from; one of few rows is part of one
-  bool measured = false;  // else too few blocks say so
+  double blocks = 0;      // weight of the blocks; one with few rows counts in part
+  bool measured = false;  // false: too few blocks
 
   // `own`: half width of the point's own interval. This one replaces it only if enough GPUs were
   // held out and only the GPU is new; otherwise it can only widen it.
@@ -53,11 +53,11 @@ struct GpuInterval {
     return replaces(only_gpu_is_new) ? half_width : std::max(half_width, own);
   }
 };
-// missed: per row of `whose`, in logarithms.
+// missed: log error per element of `whose`.
 GpuInterval gpu_interval(const std::vector<double>& missed, const std::vector<GpuMiss>& whose);
 
 struct SiblingRule {
-  SiblingWeights otherwise;  // of a vendor that nothing could be left out of
+  SiblingWeights otherwise;  // for vendors without held-out GPUs
   std::map<std::string, SiblingWeights> of_vendor;
   std::map<std::string, SiblingWeights> of_engine;  // "vendor|engine"
   GpuInterval interval;
@@ -67,20 +67,20 @@ struct SiblingRule {
 };
 using SiblingRules = std::array<SiblingRule, kUnmeasuredKinds>;
 
-// Weights in quarters, per vendor: those with the minimum mean error over its blocks. Blocks of the
-// engine count one each, and all others together count three. Needs two blocks or more; else
-// `otherwise`. GPUs of other vendors are no substitute: NVIDIA's made predictions for Intel's and
-// AMD's worse.
+// Weights in quarters with the minimum mean error over blocks, per vendor and per engine of the
+// vendor. Blocks of the engine count one each, and all blocks of the vendor together count three.
+// Needs two blocks or more; else `otherwise`. GPUs of other vendors are no substitute: NVIDIA's
+// made predictions for Intel's and AMD's worse.
 SiblingRule sibling_rule(const std::vector<GpuMiss>& misses, const SiblingWeights& otherwise);
 
-// Rows that a process was learnt from, in its order.
+// The training rows of a process, in its order.
 struct LearntRows {
   const GaussianProcess* process = nullptr;
   std::vector<const BenchRow*> rows;
-  std::vector<double> log_value;  // measured: the process's value plus the base
-  bool value_is_time = false;     // else a speed
+  std::vector<double> log_value;  // measured: residual plus base
+  bool value_is_time = false;     // a latency; otherwise a speed
   double HardwareFacts::* goes_with = nullptr;
-  // Rows that can be siblings under one engine have the same.
+  // Siblings must have rows with the same key.
   std::function<std::string(const BenchRow&)> engine_key;
   struct Placed {
     std::vector<KernelPoint> points;

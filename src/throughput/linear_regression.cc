@@ -5,7 +5,7 @@
 namespace assay {
 namespace {
 
-// A column is dependent when what others do not explain is below this share of the largest.
+// A column is dependent if its part that others do not explain is below this share of the largest.
 constexpr double kDependent = 1e-10;
 
 }  // namespace
@@ -32,8 +32,8 @@ LinearModel fit_linear(const std::vector<std::vector<double>>& rows,
   x.rowwise() -= mean;
   y.array() -= mean_y;
   // The solution of minimum norm. Columns of groups depend on each other (a device with one
-  // framework only), and held-out rows may separate the solutions. The rank must not depend on
-  // round-off: at a threshold of a few epsilon, coefficients of 10^14 cancel only in training.
+  // framework only), and held-out rows may distinguish the solutions. The rank must not depend on
+  // rounding: at a threshold of a few epsilon, coefficients of 10^14 cancel only in training.
   const Eigen::VectorXd solution = shortest_least_squares(x, y, kDependent);
   LinearModel model;
   model.intercept = mean_y - mean.dot(solution);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Ordinary least squares with an intercept; of equally good solutions the one with the smallest
-// coefficients, so columns that never vary and columns that repeat others are harmless.
+// Ordinary least squares with an intercept. Among equally good solutions the one of minimum norm is
+// used, so constant and repeated columns are harmless.
 
 #include <vector>
 

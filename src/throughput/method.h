@@ -23,7 +23,7 @@ struct RepeatNoise {
   double log_sd = 0;  // of one measurement, pooled within keys; of log throughput
 };
 
-// Rows ready for fitting: usable, one per key, with what a method may ask about each.
+// Rows ready for fitting: usable, one per key, with the attributes that methods need.
 struct ThroughputData {
   std::vector<BenchRow> rows;
   std::vector<uint32_t> config;  // per row: hardware | devices | framework | model (cfg)
@@ -31,20 +31,21 @@ struct ThroughputData {
   std::vector<std::string> config_names;
   std::vector<std::string> group_names;
   std::vector<bool> infeasible;       // faster than reading the active weights once per token
-  std::vector<BenchOddity> oddities;  // what cleaning found, on top of the reader's
+  std::vector<BenchOddity> oddities;  // found by cleaning, in addition to the reader's
   RepeatNoise repeats;
 };
 
 enum class PredictionStatus : uint8_t {
   kInside,    // within the range of the data
-  kWide,      // as inside, but the interval reaches beyond twice the estimate
-  kOutside,   // another hardware, model kind or scale: the interval is all there is
-  kNoAnswer,  // the method has nothing to say (e.g. no row of the configuration)
+  kWide,      // as inside, but the interval ends above twice the estimate
+  kOutside,   // outside the range of the data (hardware, model, scale)
+  kNoAnswer,  // no prediction (e.g. no row of the configuration)
 };
 std::string_view prediction_status_name(PredictionStatus status);
-// Wider than this (high90 / estimate - 1, as a share) no number alone says anything.
+// Widest interval of kInside (high90 / estimate - 1, as a share). Above it, the estimate alone is
+// not meaningful.
 inline constexpr double kWidestInside = 1;
-// The one definition: outside the range of the data, or by the width.
+// kOutside, kWide or kInside from these two.
 PredictionStatus prediction_status(bool outside, double half_width90);
 
 struct Prediction {
@@ -74,7 +75,7 @@ enum class HeldOut : uint8_t {
   kLargerBatch,
   kLongerLength,
   kRatio,    // of input to output length
-  kCampaign  // a run of an engine build and a day that have no rows (bench_table.h)
+  kCampaign  // a whole benchmark run (bench_table.h)
 };
 
 struct ThroughputMethod {

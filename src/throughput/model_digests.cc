@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Element = simdjson::dom::element;
 
-// Quotes inside of a JSON string are escaped: this stands nowhere else.
+// Start of the member. Unique in the text, because quotes inside JSON strings are escaped.
 constexpr std::string_view kMember = ",\"digests\":{\"of\":\"";
 constexpr std::string_view kSum = "\",\"sum\":\"";
 constexpr std::string_view kBody = "\",";
@@ -81,7 +81,7 @@ bool any_beyond(const std::vector<size_t>& places, size_t rows) {
   return std::any_of(places.begin(), places.end(), [rows](size_t row) { return row >= rows; });
 }
 
-// Absent: numbers that do not belong together.
+// nullopt if the numbers are inconsistent.
 std::optional<FrameworkSummary> frameworks_from(Element document, size_t rows) {
   FrameworkSummary summary;
   summary.pivots = counts_at(document, "pivots");
@@ -99,7 +99,7 @@ std::optional<FrameworkSummary> frameworks_from(Element document, size_t rows) {
   return summary;
 }
 
-// Absent: numbers that do not belong together.
+// nullopt if the numbers are inconsistent.
 std::optional<ConfigDigest> digest_from(Element document, size_t rows) {
   ConfigDigest digest;
   digest.row = count_at(document, "row");
@@ -123,7 +123,7 @@ std::optional<ConfigDigest> digest_from(Element document, size_t rows) {
   return digest;
 }
 
-// The library checks every access by throwing; nothing of that leaves this function.
+// simdjson reports invalid accesses by exceptions, which become nullopt here.
 template <typename Make>
 auto parsed(std::string_view text, size_t rows, Make make) -> decltype(make(Element(), rows)) {
   try {
@@ -134,7 +134,7 @@ auto parsed(std::string_view text, size_t rows, Make make) -> decltype(make(Elem
   }
 }
 
-// Row and process of each line.
+// Row and process (true = with the analytical base) of each line.
 std::optional<std::vector<std::pair<size_t, bool>>> index_in(std::string_view first_line) {
   const Json document = parsed_ordered_json("{" + std::string(first_line) + "]}");
   if (!document.is_object() || !document.contains("index")) return std::nullopt;
@@ -163,7 +163,8 @@ std::string_view without_comma(std::string_view line) {
   return line;
 }
 
-// "index":[...],"configs":[, a line for each, ], and the frameworks where there are any.
+// Layout: "index":[...],"configs":[ then one line per digest, ], and the frameworks if there are
+// any.
 std::optional<std::string> read_body(const std::shared_ptr<const std::string>& text,
                                      std::string_view body, size_t rows,
                                      PredictorOptions& options) {
@@ -173,7 +174,7 @@ std::optional<std::string> read_body(const std::shared_ptr<const std::string>& t
   for (size_t k = 0; k < index->size(); ++k) {
     const auto [row, physics] = (*index)[k];
     const std::string_view line = without_comma(lines[k + 1]);
-    // text is what the line points into.
+    // Captures `text`, because `line` points into it.
     const auto read = [text, line, rows] { return parsed(line, rows, digest_from); };
     options.digests.push_back({row, physics, read});
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// The digests of a model file: nearly all of its bytes, and read by another parser than the rest
-// for that. Inside of the model file.
+// The digests of a model file. They are nearly all of its bytes, so they have a faster parser than
+// the rest. Internal to the model file.
 
 #include <memory>
 #include <optional>
@@ -13,21 +13,21 @@
 
 namespace assay {
 
-// model: a JSON object. The same with the digests as its last member, bound to the text before
-// them.
+// Returns `model`, the text of a JSON object, with the digests as its last member, and a checksum
+// that ties them to the text before them. Returns `model` itself without digests.
 std::string with_digests(const std::string& model, const std::vector<ConfigDigest>& digests,
                          const std::optional<FrameworkSummary>& frameworks);
 
 struct ModelText {
-  std::string head;        // without digests, a JSON object
+  std::string head;        // JSON object without digests
   size_t digests_at = 0;   // offset of their value in the text
-  size_t digests_end = 0;  // 0: there are none
+  size_t digests_end = 0;  // 0 if there are no digests
 };
-// A file that another program rewrote keeps its digests in the head, where they are ignored. Its
-// answers are the same but slower.
+// A file rewritten by another program keeps its digests in the head, where they are ignored.
+// Answers are then the same but slower.
 ModelText split_digests(std::string_view text);
-// rows: number of rows that digests may refer to. The options keep the text. Returns the error
-// message, if any.
+// Adds lazily parsed digests to `options`, which share ownership of `text`. rows: number of rows
+// that digests may refer to. Returns an error message if the digests are damaged.
 std::optional<std::string> read_digests(const std::shared_ptr<const std::string>& text,
                                         const ModelText& parts, size_t rows,
                                         PredictorOptions& options);

@@ -83,7 +83,7 @@ Error damaged(const std::string& file, const std::string& what) {
                -1};
 }
 
-// The specifications as the text that FactBook reads.
+// The specifications in the text format that FactBook reads.
 std::string facts_text(const Json& facts) {
   const auto line = [](std::string text) {
     for (char& c : text) {
@@ -208,7 +208,7 @@ bool usable(const std::vector<double>& parameters) {
                      [](double p) { return p > 0 && std::isfinite(p); });
 }
 
-// An interval may have no width, but neither a negative nor an endless one.
+// Intervals may have width 0, but not a negative or infinite one.
 bool usable(const std::optional<ConformalScales>& scales) {
   const auto fine = [](double scale) { return scale >= 0 && std::isfinite(scale); };
   return !scales || std::all_of(scales->begin(), scales->end(), [&](const ConformalScale& s) {
@@ -218,7 +218,7 @@ bool usable(const std::optional<ConformalScales>& scales) {
   });
 }
 
-// Removes the library's own name for the problem, which is in brackets at the front.
+// The message without nlohmann's error name in brackets at the front.
 std::string reason_of(const Json::exception& problem) {
   const std::string_view text = problem.what();
   const size_t bracket = text.find("] ");
@@ -243,7 +243,7 @@ Status read_process(const Json& document, const std::string& file, ThroughputFit
   return Ok{};
 }
 
-// Unknown weights of other versions are shown rather than hidden.
+// Unknown weights, from other versions, become warnings so that they are shown.
 OddityWeight weight_from(std::string_view name) {
   for (const OddityWeight weight : {OddityWeight::kNote, OddityWeight::kLoss}) {
     if (name == oddity_weight_name(weight)) return weight;
@@ -271,7 +271,7 @@ Result<ThroughputFit> fit_from(const Json& document, const std::string& file) {
          weight_from(oddity.at("weight").get_ref<const std::string&>()),
          oddity.value("merged", uint64_t{0})});
   }
-  // Specifications of the fit have priority; points beyond its rows may need those of the program.
+  // Specifications in the file have priority. Points beyond its rows may need the built-in ones.
   fit.facts = FactBook::built_in();
   fit.options.outside_factor = document.at("outside_factor").get<double>();
   if (!(fit.options.outside_factor >= 1) || !std::isfinite(fit.options.outside_factor))
@@ -309,8 +309,8 @@ void add_rows(const ThroughputFit& fit, Json& out) {
   }
 }
 
-// Over all members except itself and the digests, which have their own, written without spaces: the
-// same JSON in another layout has the same one.
+// Checksum over all members except itself and the digests, which have their own. Computed on the
+// compact text, so that the layout of the JSON does not matter.
 std::string members_checksum(Json document) {
   document.erase("checksum");
   document.erase("digests");
@@ -370,7 +370,7 @@ Result<ThroughputFit> read_head(std::string_view text, const std::string& file) 
                      ": fit the table again",
                  file, -1};
   }
-  // The library checks every access by throwing; nothing of that leaves this function.
+  // nlohmann/json reports invalid accesses by exceptions, which become errors here.
   try {
     auto fit = fit_from(document, file);
     if (fit && document.at("checksum") != members_checksum(document))

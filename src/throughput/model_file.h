@@ -15,21 +15,21 @@ namespace assay {
 inline constexpr int kThroughputModelVersion = 10;
 
 struct ThroughputFit {
-  std::string source;  // the table's file
-  std::string format;  // and its format
+  std::string source;  // file of the table
+  std::string format;  // format of the table
   ThroughputData data;
   FactBook facts;
   PredictorOptions options;
   std::string method = "assay";  // or "ala"
 };
 
-// The inputs of a predictor, with the scales that it measured.
+// The file as text: the inputs of a predictor with its measured scales and digests.
 std::string write_model(const ThroughputFit& fit, const Predictor& predictor,
                         const Predictor::DigestProgress& progress = {});
-// The same for ALA: the rows are all it is made of.
+// The same for ALA, which needs only the rows.
 std::string write_ala_model(const ThroughputFit& fit);
-// Another version, a file of something else and damage are errors of their own.
-// The digests keep the text.
+// Reads the text of a model file. Fails with distinct errors for another version, another kind of
+// file, and damage. The digests keep the text alive.
 Result<ThroughputFit> read_model(std::string text, const std::string& file);
 bool looks_like_model(std::string_view text);
 

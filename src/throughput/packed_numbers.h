@@ -10,7 +10,7 @@
 namespace assay {
 
 std::string packed(const std::vector<double>& numbers);
-// Absent: not such text, or a number that is not finite.
+// nullopt if the text is invalid or a number is not finite.
 std::optional<std::vector<double>> unpacked(std::string_view text);
 
 }  // namespace assay

@@ -19,13 +19,13 @@ constexpr double kOnceSeconds = 0.01;
 constexpr double kUsableMemory = 0.9;
 // Shares that rows of equal lengths do not determine: the prompt's part of the attention term, and
 // of the compute cost. Chosen on 580 rows of Llama-3.1-8B and Qwen3-32B in NVIDIA's AIConfigurator
-// (its silicon measurements), at input over output from 1/2 to 80, relative to rows of equal
-// lengths. With all of the attention and half of the compute, the base was off by 0.36 in
-// logarithms in the median and 1.14 at the 90th percentile. With these it is 0.04 and 0.16.
+// (measured on GPUs), at input over output from 1/2 to 80, relative to rows of equal lengths. With
+// all of the attention and half of the compute, the base was off by 0.36 in logarithms in the
+// median and 1.14 at the 90th percentile. With these values it is off by 0.04 and 0.16.
 constexpr double kPromptAttention = 0.03;
 constexpr double kPromptCompute = 0.9;
 
-// 0 = not told.
+// Peak of these units in TFLOP/s (or TOP/s); 0 = not in the specifications.
 double told_peak(MatrixUnits units, const HardwareFacts& hardware) {
   switch (units) {
     case MatrixUnits::kFp32:
@@ -107,7 +107,7 @@ PhysicsTerms physics_terms(const BenchRow& row, const ModelFacts& model,
   set(PhysicsTerm::kHops, out * model.layers * kLayerSeconds * std::log2(row.devices));
   set(PhysicsTerm::kWaves, out * weights_s * overfull);
   set(PhysicsTerm::kOnce, kOnceSeconds);
-  // Reading the context in decoding costs far more than the prompt's parallel computation.
+  // Reading the context during decoding costs far more than the parallel computation of the prompt.
   const double pairs =
       kPromptAttention * in * in + (1 - kPromptAttention) * out * (in + out / 2) / 1.5;
   set(PhysicsTerm::kAttention, sequences * pairs * model.layers * model.hidden * 4 / 1e12 / tflops);

@@ -26,7 +26,7 @@ bool divide(double a, double b) { return std::fmod(a, b) == 0; }
 
 void note_heads(const BenchRow& row, const ModelFacts& model, std::vector<std::string>& problems) {
   const double parts = tensor_parallel_of(row);
-  // Words of a person ("TP = 2, EP = 2") say that it is split in another way than over all devices.
+  // A user's variant ("TP = 2, EP = 2") says that the model is not split over all devices.
   const bool told_otherwise = !row.variant.layout && !row.variant.words.empty() &&
                               row.variant.words.find("TP") != std::string::npos;
   if (parts <= 1 || told_otherwise || !(model.heads > 0)) return;

@@ -14,9 +14,9 @@ namespace assay {
 struct Placement {
   double weights_gb = 0;       // on all devices together
   double memory_gb = 0;        // of all devices
-  double sequence_gb = 0;      // keys and values of one sequence at its full length, with copies
-  double free_gb = 0;          // of the usable share, after the weights; below 0 = they do not fit
-  double seats = 0;            // sequences that fit with the weights; integer, never below 0
+  double sequence_gb = 0;      // KV cache of one sequence at full length, replicas included
+  double free_gb = 0;          // usable memory minus weights; negative if they do not fit
+  double seats = 0;            // whole sequences that fit in free_gb; negative if that is
   double tensor_parallel = 1;  // devices that share each layer
 };
 // Number of copies of keys and values. With fewer heads than devices per layer, heads are
@@ -28,8 +28,8 @@ double kv_copies(const BenchRow& row, const ModelFacts& model);
 // unquantised parts).
 Placement placement_of(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware);
 
-// Why no engine starts so, whatever share of the memory it is given; empty where nothing is against
-// it.
+// Reasons why no engine can start with this configuration, whatever share of the memory it may use;
+// empty if there are none.
 std::vector<std::string> placement_problems(const BenchRow& row, const ModelFacts& model,
                                             const HardwareFacts& hardware);
 

@@ -56,7 +56,7 @@ void copy_name(const Attribute& attribute, const BenchRow& from, BenchRow& to) {
   }
 }
 
-// Input may be a list of hundreds.
+// For messages: input may have hundreds of values.
 std::string shortened(const std::string& text) {
   constexpr size_t kMost = 40;
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
@@ -85,7 +85,7 @@ struct Given {
   std::string value;
 };
 
-// A comma begins a new pair where a name and '=' follow; otherwise it is part of the value.
+// A comma begins a new pair if a name and '=' follow. Otherwise it is part of the value.
 Result<std::vector<Given>> parse_pairs(const std::string& text) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const std::string& part : split(text, ",")) {
@@ -129,7 +129,7 @@ size_t place_of(const Attribute& attribute) {
   return static_cast<size_t>(&attribute - attributes().data());
 }
 
-// A variant is always one that was measured: of the first row that has it.
+// A variant is always a measured one, from the first row that has it.
 void set_name(const Attribute& attribute, const std::string& name, const MeasuredValues& measured,
               BenchRow& point) {
   if (attribute.kind == Kind::kText) {
@@ -146,7 +146,7 @@ std::string plain_number(double value) {
   return text.data();
 }
 
-// The values in order; of many the first and the last.
+// The values in order; of more than 8, the first 7 and the last.
 std::string listed_numbers(const std::vector<double>& values) {
   constexpr size_t kAll = 8;
   std::string text;
@@ -167,7 +167,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// Contiguous letters and digits; a point between digits is included: "3.1".
+// Tokens of letters and digits; a point between digits belongs to the token ("3.1").
 std::vector<std::string> tokens_of(const std::string& name) {
   std::vector<std::string> tokens(1);
   for (size_t i = 0; i < name.size(); ++i) {
@@ -181,7 +181,7 @@ std::vector<std::string> tokens_of(const std::string& name) {
   return tokens;
 }
 
-// Every sequence of neighbouring tokens, joined: possible short forms of the name.
+// Every sequence of neighbouring tokens, joined: the possible short forms of the name.
 std::set<std::string> runs_of(const std::string& name) {
   const std::vector<std::string> tokens = tokens_of(name);
   std::set<std::string> runs;
@@ -192,13 +192,13 @@ std::set<std::string> runs_of(const std::string& name) {
   return runs;
 }
 
-// Does not distinguish devices.
+// True for words that do not distinguish devices.
 bool is_vendor(const std::string& key) {
   static const std::set<std::string> words = {"nvidia", "amd", "intel", "habana", "gpu"};
   return words.count(key) > 0;
 }
 
-// Those of `names` that equal the key, or else those of which it is a part in whole words.
+// The name that equals the key, else all names that contain the key as whole words.
 std::vector<std::string> named_by(const std::string& key, const std::vector<std::string>& names) {
   std::vector<std::string> parts;
   for (const std::string& name : names) {
@@ -208,8 +208,9 @@ std::vector<std::string> named_by(const std::string& key, const std::vector<std:
   return parts;
 }
 
-// Cost of turning one key into another: a letter changed, left out or added is 1. A digit may have
-// been forgotten; another digit, or one too many, is another product.
+// Edit distance between two keys: 1 for a letter changed, removed or added. A missing digit costs
+// 1, because it may have been forgotten. A changed or extra digit costs kOtherDigit, because it
+// means another product.
 size_t distance(const std::string& asked, const std::string& known) {
   constexpr size_t kOtherDigit = 4;
   const auto cost = [](bool digit) { return digit ? kOtherDigit : size_t{1}; };
@@ -234,7 +235,7 @@ Result<std::string> resolve_name(const Attribute& attribute, const std::string& 
   if (std::find(measured.begin(), measured.end(), value) != measured.end()) return value;
   const std::string key = name_key(value);
   if (key.empty()) return refuse(std::string(attribute.name) + " has no value");
-  // Facts know other names of what was measured.
+  // Specifications list other names of what was measured.
   const bool is_model = attribute.text == &BenchRow::model;
   const bool is_hardware = attribute.text == &BenchRow::hardware;
   const auto same_facts = [&](const std::string& name) {
@@ -314,7 +315,7 @@ Result<std::vector<double>> parse_numbers(const Attribute& attribute, const std:
   return values;
 }
 
-// Values that all rows agree on, for attributes that were not given.
+// Fills in the attributes that were not given, if all rows have the same value.
 Status fill_in(const std::vector<Given>& given, const MeasuredValues& measured, BenchRow& point) {
   const auto is_given = [&](const Attribute& attribute) {
     return std::any_of(given.begin(), given.end(), [&](const Given& g) {
@@ -326,7 +327,7 @@ Status fill_in(const std::vector<Given>& given, const MeasuredValues& measured, 
   for (const Attribute& attribute : attributes()) {
     if (attribute.kind == Kind::kBothLengths || is_given(attribute)) continue;
     if (attribute.is_name()) {
-      // If no variant is requested, the plain one counts if it exists.
+      // Without a given variant, the plain one is used if it exists.
       const std::vector<std::string>& values = measured.texts[place_of(attribute)];
       const bool plain =
           attribute.kind == Kind::kVariant && !values.empty() && values.front().empty();
@@ -346,7 +347,7 @@ Status fill_in(const std::vector<Given>& given, const MeasuredValues& measured, 
   return Ok{};
 }
 
-// A point asks; it has measured nothing.
+// A point without measured values.
 BenchRow unmeasured() {
   BenchRow point;
   point.devices = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Points as people type them: 'bb=96,ii=1024,oo=256,hw=H100,model=...' and grids over several
+// Parses points typed by users: 'bb=96,ii=1024,oo=256,hw=H100,model=...' and grids over several
 // values of some attributes (docs/metrics.md#throughput).
 
 #include <array>
@@ -19,13 +19,14 @@ struct MeasuredValues {
   MeasuredValues(const std::vector<BenchRow>& rows);
   std::array<std::vector<std::string>, 9> texts;
   std::array<std::vector<double>, 9> numbers;
-  std::map<std::string, BenchVariant> variants;  // of the first row that has each
+  std::map<std::string, BenchVariant> variants;  // by text, from the first row that has it
 };
 
-// Parses one point. The attributes are hw, n, fw, model, variant, ii, oo, len (both) and bb.
-// Missing ones come from the rows if all rows agree. Names are matched against the rows, then the
-// specifications, without case and punctuation, or by whole words that only one of them has. Errors
-// suggest the attribute or value that was probably meant.
+// Parses one point. The attributes are hw, n, fw, model, variant, ii, oo, len (both lengths) and
+// bb. Missing ones come from the rows if all rows agree; a missing variant is the plain one if rows
+// have it. Names are matched against the rows, then the specifications, ignoring case and
+// punctuation, or by whole words that only one of them has. Errors suggest a similar attribute or
+// value.
 Result<BenchRow> parse_point(const std::string& text, const MeasuredValues& measured,
                              const FactBook& facts);
 
@@ -35,7 +36,7 @@ Result<BenchRow> parse_point(const std::string& text, const MeasuredValues& meas
 Result<std::vector<BenchRow>> parse_grid(const std::string& text, const MeasuredValues& measured,
                                          const FactBook& facts);
 
-// The name that was probably meant; empty when none is near.
+// The most similar known name; empty if none is near.
 std::string close_match(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace assay

@@ -31,28 +31,28 @@ std::string_view held_out_name(HeldOut kind) {
 
 namespace {
 
-// How alike a row and a point are, most first.
+// Relations of a row to a point, closest first.
 constexpr std::array<const char*, 6> kRelations = {
     "same configuration",       "other number of devices", "same hardware and framework",
     "same model and framework", "same framework",          "nothing in common"};
-// Assumed half interval, in logarithms per doubling, beyond rows that are all alike. Batch, without
-// an analytical model: 90 % of 434 rows of LLM-Inference-Bench had a smaller error with only batch
-// 1, 16 or 64 of their configuration known (0.219, 0.194, 0.170). Ratio of lengths, with an
-// analytical model: 115 rows of NVIDIA's AIConfigurator with only equal lengths known, every pair
-// of lengths with equal weight (0.05). Its 693 others needed less without it.
+// Assumed half-width, in logarithms per doubling, beyond rows that all have the same value. Batch,
+// without an analytical model: 90 % of 434 rows of LLM-Inference-Bench had a smaller error with
+// only batch 1, 16 or 64 of their configuration known (0.219, 0.194, 0.170). Ratio of lengths, with
+// an analytical model: 115 rows of NVIDIA's AIConfigurator with only equal lengths known, every
+// pair of lengths with equal weight (0.05). Its 693 others needed less without it.
 constexpr double kBatchPerDoubling = 0.22;
 constexpr double kRatioPerDoubling = 0.05;
-// More than two points lie apart in batch, devices, lengths and hardware.
+// Distance per step of relation: more than any difference in batch, devices, lengths and hardware.
 constexpr double kStep = 1e4;
-constexpr double kOtherVendor = 100;  // more than two data sheets lie apart
+constexpr double kOtherVendor = 100;  // more than any distance of two data sheets
 
-// Neighbours among the rows that are of one configuration.
+// Consecutive rows of one configuration.
 struct Run {
   size_t begin = 0;
   size_t end = 0;
 };
 
-// How unlike a row's hardware is.
+// Distance of two devices: that of their data sheets, plus kOtherVendor for different vendors.
 double hardware_distance(const HardwareFacts* a, const HardwareFacts* b) {
   if (a == b) return 0;
   if (a == nullptr || b == nullptr) return 2 * kOtherVendor;
@@ -70,7 +70,7 @@ size_t relation_of(const std::array<uint32_t, kKernelGroups>& a,
   return same(KernelGroup::kFramework) ? 4 : 5;
 }
 
-// log2 of what grows: batch, devices, lengths.
+// log2 of batch, devices and lengths.
 using LogSize = std::array<double, 4>;
 
 LogSize log_size_of(const BenchRow& row) {
@@ -85,9 +85,9 @@ struct Predictor::State {
   FactBook facts;
   PredictorOptions options;
   std::optional<Trained> physics;        // on the rows with facts
-  mutable std::optional<Trained> plain;  // on all rows; made when it is first needed
+  mutable std::optional<Trained> plain;  // on all rows; made at first use
   mutable std::once_flag plain_made;
-  mutable SiblingRules siblings;  // found when first needed
+  mutable SiblingRules siblings;  // computed at first use
   mutable std::once_flag siblings_found;
 
   GroupNames names;
@@ -121,7 +121,7 @@ struct Predictor::State {
   std::vector<Evidence> nearest(const BenchRow& point,
                                 const std::array<uint32_t, kKernelGroups>& id,
                                 FactLookup& lookup) const;
-  std::vector<const Trained*> processes() const;  // that there are
+  std::vector<const Trained*> processes() const;  // those that exist
   const Trained* plain_process() const;
   const Trained* process_for(const BenchRow& point, FactLookup& lookup) const;
   void judge_model(const BenchRow& point, FactLookup& lookup,
@@ -132,7 +132,7 @@ struct Predictor::State {
                             std::vector<std::string>& reasons);
 };
 
-// Collects the rows to compare points with.
+// Indexes the rows for comparison with points.
 void Predictor::State::look_around() {
   FactLookup lookup(facts);
   for (const BenchRow& row : rows) {
@@ -206,7 +206,7 @@ void Predictor::State::judge_placement(const BenchRow& point, FactLookup& lookup
     reasons.push_back(std::move(problem));
 }
 
-// Rows of the model that were as long show that it can be done.
+// A longer row of the model shows that the length works.
 void Predictor::State::judge_context(const BenchRow& point, const ModelFacts* model,
                                      const Reach* of_model, std::vector<std::string>& reasons) {
   if (model == nullptr || model->context == 0 || length_of(point) <= model->context) return;
@@ -215,7 +215,7 @@ void Predictor::State::judge_context(const BenchRow& point, const ModelFacts* mo
                     point.model + "' (" + rounded_text(model->context) + ")");
 }
 
-// Kind and range of one point; the prediction itself is filled in later.
+// Question, interval scale and reasons of one point, without the prediction.
 Explained Predictor::State::judge(const BenchRow& point, FactLookup& lookup) const {
   Explained out;
   const auto keys = GroupNames::keys_of(point);
@@ -250,7 +250,7 @@ Explained Predictor::State::judge(const BenchRow& point, FactLookup& lookup) con
   const size_t tested = out.reasons.size();
   if (new_model) judge_model(point, lookup, out.reasons);
   judge_reach(point, near, process, out);
-  // Rows that ran show that it can be done.
+  // A configuration with rows is known to run.
   if (config == nullptr) judge_placement(point, lookup, out.reasons);
   judge_context(point, lookup.model(point.model), find(KernelGroup::kModel), out.reasons);
   out.measured &= out.reasons.size() == tested;
@@ -286,8 +286,8 @@ void Predictor::State::judge_ratio(const BenchRow& point, const Reach& near, con
   out.assumed += kRatioPerDoubling * doublings;
 }
 
-// What is new about a point is its question, and its interval is made for that: a longer length or
-// a larger batch than its configuration has is a question of its own. Of several the widest counts.
+// Selects the interval scale by what is new about a point. A longer length or a larger batch than
+// its configuration has is a question of its own. Of several questions the widest counts.
 void Predictor::State::choose_scale(const BenchRow& point, const Reach& near,
                                     const FitShares& shares, const Trained* process,
                                     Explained& out) const {
@@ -314,12 +314,13 @@ void Predictor::State::choose_scale(const BenchRow& point, const Reach& near,
     out.fit_weight = std::max(out.fit_weight, share * scale.fit_weight);
     out.measured &= scale.measured;
   }
-  // Who asks is about to make a run that has no rows yet, whatever else is known.
+  // The point is a future run, which has no rows, whatever else is known.
   const ConformalScale& campaign = process->scales[index_of(HeldOut::kCampaign)];
   if (!options.only && campaign.measured) out.scale = std::max(out.scale, campaign.scale);
 }
 
-// The configurations' own latency fits, where they have a weight. The width of intervals stays.
+// Combines predictions with the configurations' own latency fits, where these have weight. The
+// relative width of intervals stays.
 void Predictor::State::blend_in(const std::vector<BenchRow>& points, FactLookup& lookup,
                                 std::vector<Explained>& out) const {
   std::map<const Trained*, LatencyFits> fits;
@@ -344,7 +345,7 @@ std::vector<Evidence> Predictor::State::nearest(const BenchRow& point,
   std::vector<std::pair<double, size_t>> order;
   const LogSize at = log_size_of(point);
   for (size_t relation = 0; relation < alike.size(); ++relation) {
-    // A step less alike counts more than any distance.
+    // A closer relation counts more than any distance.
     if (order.size() >= options.nearest) break;
     for (const Run* run : alike[relation]) {
       const double from = kStep * static_cast<double>(relation) +
@@ -419,12 +420,12 @@ Result<std::unique_ptr<Predictor>> Predictor::fit(const ThroughputData& data, co
                                                   const PredictorOptions& options) {
   auto state = std::make_unique<State>();
   state->facts = facts;
-  state->options = options;  // the digests stay where they are: only what reads them is copied
+  state->options = options;  // copies the readers of the digests, not their data
   state->rows = feasible_rows(data).rows;
   if (state->rows.empty()) {
     return Error{ErrorCode::kFormat, "no row to learn from: all are physically impossible", "", -1};
   }
-  // One order, whatever the table's: the same bits for the same rows.
+  // One order for any order of the table, so that the same rows give the same bits.
   const auto key = [](const BenchRow& row) {
     return std::make_tuple(config_name(row), row.in_len, row.out_len, row.batch, row.tokens_per_s);
   };
@@ -484,7 +485,7 @@ Prediction no_answer() {
   return {none, none, none, PredictionStatus::kNoAnswer, ""};
 }
 
-// The answers of one process for those points that it is responsible for.
+// Answers of one process for the points at `which`.
 void answer(const Trained& process, const FactBook& facts, const DigestBook& digests,
             const std::vector<BenchRow>& points, const std::vector<size_t>& which,
             std::vector<Explained>& out) {
@@ -509,8 +510,8 @@ void answer(const Trained& process, const FactBook& facts, const DigestBook& dig
   }
 }
 
-// Of left-out GPUs where there are some; else the process's moves along.
-// `known_model`: it has rows under the engine.
+// Applies the data-sheet estimate. The interval is that of held-out GPUs if there are any;
+// otherwise the process's interval is shifted. `known_model`: the model has rows under the engine.
 void apply(const SheetEstimate& by_sheet, const SiblingRule& rule, bool known_model,
            Explained& out) {
   Prediction& p = out.prediction;
@@ -529,7 +530,7 @@ void apply(const SheetEstimate& by_sheet, const SiblingRule& rule, bool known_mo
   out.reasons.insert(out.reasons.end(), by_sheet.reasons.begin(), by_sheet.reasons.end());
 }
 
-// The baseline's answers for the points at `which`, none for the others.
+// Answers of the baseline for the points at `which`, and no answer for others.
 std::vector<Explained> siblings_alone(const std::vector<size_t>& which,
                                       const std::vector<SheetEstimate>& told,
                                       std::vector<Explained> out) {
@@ -567,8 +568,8 @@ std::vector<Explained> Predictor::explain(const std::vector<BenchRow>& points) c
   return out;
 }
 
-// Where nothing can be left out: of one GPU no process learns what GPUs do (spec page
-// planner, 3.1).
+// Weights if no GPU can be held out: from a single GPU, a process learns nothing about differences
+// between GPUs (spec page planner, 3.1).
 constexpr SiblingWeights kSiblingAlone = {1, 0};
 
 SiblingRules Predictor::State::find_sibling_rules() const {
@@ -609,8 +610,8 @@ const SiblingRules* Predictor::sibling_rules() const {
   return state_->physics ? &state_->sibling_rules() : nullptr;
 }
 
-// Absent where rows ran on the point's GPU under the engine, if only in another precision (the
-// process then knows the GPU), and where no physics says what GPUs are.
+// nullopt if the point's GPU has rows under the engine, even in another precision (the process then
+// knows the GPU), or if there is no analytical base.
 std::optional<UnmeasuredPoint> Predictor::State::unmeasured(const BenchRow& point,
                                                             FactLookup& lookup) const {
   const Trained* process = process_for(point, lookup);
@@ -623,7 +624,7 @@ std::optional<UnmeasuredPoint> Predictor::State::unmeasured(const BenchRow& poin
   return UnmeasuredPoint{point, gpu, &at->second};
 }
 
-// Of a GPU without rows under the engine that is asked for.
+// The rule for a GPU without rows under the engine.
 const SiblingRule& Predictor::State::sibling_rule_of(const HardwareFacts& gpu) const {
   const UnmeasuredKind kind = unmeasured_kind(gpus.count(gpu.name) > 0);
   return sibling_rules()[static_cast<size_t>(kind)];
@@ -703,7 +704,7 @@ std::vector<ConfidenceBin> Predictor::confidence() const {
   const std::vector<uint32_t> blocks = blocks_of(s.rows, process->table, HeldOut::kGroup);
   if (blocks.size() < 2 * kBins || !several(blocks) || process->process() == nullptr) return {};
   const ConformalScale& scale = process->scales[index_of(HeldOut::kGroup)];
-  std::vector<std::pair<double, double>> missed;  // half of the interval, the miss: logarithms
+  std::vector<std::pair<double, double>> missed;  // half-width, error; in logarithms
   const std::vector<GpAnswer> left_out = process->process()->leave_out(blocks);
   for (size_t i = 0; i < left_out.size(); ++i) {
     const double half = scale.at(pair_name(s.rows[process->table.rows[i]])) * left_out[i].sd;
@@ -743,7 +744,7 @@ std::vector<double> Predictor::log_sd_after(const BenchRow& target,
   const GaussianProcess::Links links = process->process()->links(table.points);
   const double noise = process->process()->noise_variance();
   for (size_t k = 1; k < table.rows.size(); ++k) {
-    // Conditioning on one more noisy value.
+    // Condition on one more noisy value.
     const double left =
         links.variance[0] - links.with_first[k] * links.with_first[k] / (links.variance[k] + noise);
     out[table.rows[k] - 1] = std::sqrt(std::max(left, 0.0) + noise);

@@ -17,7 +17,7 @@ struct Range {
   void add(double value);
 };
 
-// Of input over output tokens.
+// Input over output length.
 double ratio_of(const BenchRow& row);
 
 // The range of a group of rows.
@@ -27,14 +27,15 @@ struct Reach {
   void add(const BenchRow& row);
 };
 
-// A reason where the value lies beyond the range by more than the factor.
+// Adds a reason if the value is beyond the range by more than the factor.
 void note_beyond(const char* what, double value, const Range& range, double factor,
                  std::vector<std::string>& reasons);
-// By how many doublings the value lies beyond the range; 0 inside.
+// Distance from the range in doublings; 0 inside.
 double doublings_beyond(double value, const Range& range);
-// True and a reason where all rows have one batch size, and the point another.
+// Returns true and adds a reason if all rows have one batch size and the point has another.
 bool note_only_batch(double batch, const Range& range, std::vector<std::string>& reasons);
-// If prompt and answer lengths always have the same ratio, their separate costs cannot be learned.
+// Adds a reason if the ratio of lengths is outside that of the rows. If input and output lengths
+// always have the same ratio, their separate costs cannot be learned.
 void note_ratio(double ratio, const Range& range, std::vector<std::string>& reasons);
 
 }  // namespace assay

@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-// fmix64(fnv1a64(name)) of every row's name, folded by exclusive or.
+// XOR of fmix64(fnv1a64(row_name)) over all rows.
 constexpr uint64_t kFingerprint = 0xcb52fa516e48d59bULL;
 constexpr size_t kRows = 4715;
 

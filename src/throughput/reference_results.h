@@ -1,7 +1,8 @@
 #pragma once
 
-// Results of a prototype of the methods in another language on LLM-Inference-Bench (argonne-lcf,
-// Plots/All_results.csv, BSD-3-Clause), on the same splits. Printed next to results on that table.
+// Results of a prototype of the methods in another language on the same splits of
+// LLM-Inference-Bench (argonne-lcf, Plots/All_results.csv, BSD-3-Clause). Reports print them next
+// to results on that table.
 
 #include <optional>
 #include <string_view>

@@ -91,7 +91,7 @@ void fill(const ThroughputData& data, Split& split) {
   }
 }
 
-// Place of every value of a column among its distinct values, from 0.
+// Index of every value of a column among its distinct values, ascending from 0.
 using Ranks = std::map<double, size_t>;
 Ranks ranks(const ThroughputData& data, double BenchRow::* field) {
   Ranks places;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Ways of holding rows out, each a question that a user may have. Folds come from a hash of names,
-// so that they are the same on every machine and in every language.
+// Ways of holding out rows, each for a question that a user may have. Folds come from a hash of
+// names, so they are the same on every machine and in every language.
 
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ struct Split {
   std::string name;   // "S1"
   std::string label;  // "unseen length pair"
   HeldOut held_out = HeldOut::kRow;
-  std::vector<SplitFold> folds;  // those with rows on both sides
+  std::vector<SplitFold> folds;  // without those that lack train or test rows
 };
 
 // The splits:
@@ -54,7 +54,7 @@ std::vector<Split> make_training_sets(const ThroughputData& data);
 // is separate because most tables are one benchmark run. Rows of another run under the same
 // conditions cannot be identified, so its intervals are those of a new configuration.
 Split campaign_split(const ThroughputData& data);
-// One of S1 to S8, by name, letter case ignored; names the choices when there is no such split.
+// One of S1 to S8 by name, ignoring case. Fails with the choices for any other name.
 Result<Split> make_split(const ThroughputData& data, const std::string& name);
 
 }  // namespace assay

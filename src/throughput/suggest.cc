@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-// Candidates with a computed effect, the most similar to the target first.
+// Maximum number of candidates with a computed effect; those most similar to the target.
 constexpr size_t kMostCandidates = 4000;
 
 double tokens_of(const BenchRow& row) { return (row.in_len + row.out_len) * sequences_of(row); }

@@ -21,15 +21,15 @@ struct Suggestion {
 };
 
 struct MeasureNext {
-  BenchRow target;  // of the widest interval
+  BenchRow target;  // the target with the widest interval
   Explained now;
-  size_t targets = 0;                   // points that were compared
+  size_t targets = 0;                   // number of compared targets
   std::vector<Suggestion> suggestions;  // best first
 };
 
-// Of `targets` the one with the widest interval, and which of `candidates` would narrow it most, if
-// it were measured: by the posterior variance of the process. Ties go to the smaller run. The `top`
-// best, 0 for all.
+// Selects the target with the widest interval, and ranks `candidates` by how much measuring each
+// would narrow it, by the posterior variance of the process. Ties go to the run with fewer tokens.
+// Returns the `top` best, or all if 0. Fails if there are no targets or candidates.
 Result<MeasureNext> suggest_measurements(const Predictor& predictor,
                                          const std::vector<BenchRow>& targets,
                                          const std::vector<BenchRow>& candidates, size_t top);

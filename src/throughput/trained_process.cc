@@ -95,20 +95,22 @@ bool several(const std::vector<uint32_t>& blocks) {
 
 namespace {
 
-// A new block is missed by more than the worst of eight once in nine times.
+// Minimum number of blocks for a measured scale: the worst of eight is exceeded by a new block once
+// in nine times.
 constexpr size_t kFewestBlocks = 8;
 
-// Pair of an error. Only where single blocks of a pair represent the new one. Models, hardware,
-// larger batches and longer lengths have correlated errors, too few per pair. Drawn by pair all the
-// same, the intervals of LLM-Inference-Bench contained 60.9 % instead of 69.6 % of the worst pair's
-// larger batches (S3), 85.8 % instead of 89.5 % of longer lengths (S4) and 87.4 % instead of 89.1 %
-// of new models (S6).
+// The pair of an error, or "" if errors are not separated by pair. They are separated only where
+// single blocks of a pair represent the new one. Errors for models, hardware, larger batches and
+// longer lengths are correlated, and too few per pair. Separated by pair all the same, the
+// intervals of LLM-Inference-Bench contained 60.9 % instead of 69.6 % of the worst pair's larger
+// batches (S3), 85.8 % instead of 89.5 % of longer lengths (S4) and 87.4 % instead of 89.1 % of new
+// models (S6).
 std::string pair_of_miss(const BenchRow& row, HeldOut kind) {
   const bool own = kind == HeldOut::kRow || kind == HeldOut::kGroup || kind == HeldOut::kConfig;
   return own ? pair_name(row) : "";
 }
 
-// Splits the rows by the difference of their lengths in doublings, at half of the largest one.
+// Splits the rows by |log2(input / output length)|, at half of its maximum.
 WithoutLargest without_steepest(const std::vector<BenchRow>& rows) {
   const auto unlike = [](const BenchRow& row) {
     return std::abs(std::log2(row.in_len / row.out_len));
@@ -121,7 +123,7 @@ WithoutLargest without_steepest(const std::vector<BenchRow>& rows) {
   return out;
 }
 
-// Trained without the largest values, tested on them.
+// Scale from training without the largest values and testing on them.
 Result<ConformalScale> nested_scale(const std::vector<BenchRow>& rows, const FactBook& facts,
                                     bool physics, const std::vector<double>& parameters,
                                     HeldOut kind) {
@@ -142,7 +144,7 @@ Result<ConformalScale> nested_scale(const std::vector<BenchRow>& rows, const Fac
     misses.push_back({asked.residual[i] - answers[i].mean, answers[i].sd, fit, share});
   }
   ConformalScale scale = scale_beyond(misses);
-  // If there is no analytical model, one step beyond the data does not determine several.
+  // Without an analytical model, one step beyond the data does not determine the error of several.
   if (!physics) {
     scale.scale = std::max(scale.scale, kNormalScale);
     scale.blended_scale = std::max(scale.blended_scale, kNormalScale);
@@ -177,7 +179,7 @@ Result<ConformalScale> measure_scale(const Trained& trained, const std::vector<B
                                      HeldOut kind) {
   if (kind == HeldOut::kLargerBatch || kind == HeldOut::kLongerLength || kind == HeldOut::kRatio) {
     std::vector<BenchRow>
-        learnt;  // the others say nothing to the process, and may be all that is left
+        learnt;  // other rows are not in the process, and could be all of the inner ones
     for (const size_t i : trained.table.rows) learnt.push_back(rows[i]);
     return nested_scale(learnt, facts, trained.physics, parameters, kind);
   }
@@ -191,13 +193,13 @@ Result<ConformalScale> measure_scale(const Trained& trained, const std::vector<B
                       pair_of_miss(rows[trained.table.rows[i]], kind)});
   }
   ConformalScale scale = conformal_scale(misses);
-  // Rows of one block are missed together: few blocks are few misses.
+  // Errors of one block are correlated, so few blocks are few errors.
   scale.measured &= std::set<uint32_t>(blocks.begin(), blocks.end()).size() >= kFewestBlocks;
   return scale;
 }
 
-// Questions that the rows cannot test get the scale of the worst testable one, and at least one
-// with which all training rows are inside their own intervals.
+// Questions that the rows cannot test get the scale of the worst testable one, and at least a scale
+// that covers all training rows.
 void assume_the_rest(Trained& trained) {
   double widest = kNormalScale;
   for (const ConformalScale& scale : trained.scales) {

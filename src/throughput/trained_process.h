@@ -1,7 +1,7 @@
 #pragma once
 
-// A Gaussian process on the rows of a table, and by how many of its own standard deviations it
-// misses on questions of each kind. Inside of the predictor.
+// A Gaussian process trained on the rows of a table, with its interval scales per kind of question.
+// Internal to the predictor.
 
 #include <memory>
 #include <vector>
@@ -13,7 +13,7 @@ namespace assay {
 inline size_t index_of(HeldOut kind) { return static_cast<size_t>(kind); }
 inline double length_of(const BenchRow& row) { return row.in_len + row.out_len; }
 
-// One Gaussian process with the names it was trained under.
+// One Gaussian process with the ids of names that it was trained with.
 struct Trained {
   bool physics = false;
   GroupNames names;
@@ -29,11 +29,11 @@ struct Trained {
   std::shared_ptr<Lazy> lazy;
 };
 
-// Learns, and measures the scales that the options do not have. With digests in the options nothing
-// is factorised yet.
+// Trains a process and measures the scales that the options lack. If the options have scales and
+// digests, nothing is factorised yet.
 Result<Trained> train_and_measure(const std::vector<BenchRow>& rows, const FactBook& facts,
                                   bool physics, const PredictorOptions& options);
-// Per row of the table: its block, when everything of a kind is left out together.
+// Block per row of the table. Rows of a block are held out together for questions of this kind.
 std::vector<uint32_t> blocks_of(const std::vector<BenchRow>& rows, const KernelTable& table,
                                 HeldOut kind);
 // True with two blocks or more: holding out a single block would leave no training data.

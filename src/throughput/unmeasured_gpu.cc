@@ -21,15 +21,15 @@ namespace assay {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Of GPUs without rows those are asked that have at least this share of compute or bandwidth: a
-// slower one would be no bound.
+// Minimum share of compute or bandwidth of a GPU without rows that may bound the point. A slower
+// one would be no bound.
 constexpr double kNearShare = 0.5;
 
 struct Candidate {
   const HardwareFacts* facts = nullptr;
   std::string name;
   bool measured = false;
-  size_t asked = 0;  // place of its speed
+  size_t asked = 0;  // index of its speed
 };
 
 using Sheets = std::vector<const HardwareFacts*>;
@@ -125,7 +125,7 @@ class Settled {
 
   double order(double own, double HardwareFacts::* goes_with, const std::vector<LogSpeed>& speeds,
                std::vector<std::string>& reasons) const {
-    double least = -kInfinity;  // M of above
+    double least = -kInfinity;  // M of the file comment
     double most = kInfinity;    // C
     double raised = own;        // R
     std::string least_name, most_name, raised_name;

@@ -15,7 +15,7 @@
 
 namespace assay {
 
-// Adds one unless its facts are there.
+// Adds the GPU unless one with the same specifications is in the list.
 void note_gpu(const HardwareFacts* facts, const std::string& name, MeasuredGpus& gpus);
 
 // Weights of the nearest sibling against the Gaussian process, in logarithms: its speed times the
@@ -28,29 +28,29 @@ struct SiblingWeights {
   double sum() const { return by_sheet + by_physics; }
 };
 
-// A point on a GPU that is none of `measured`, all of its engine.
+// A point on a GPU that is not in `measured`, the GPUs with rows of its engine.
 struct UnmeasuredPoint {
   BenchRow row;
   const HardwareFacts* hardware = nullptr;
   const MeasuredGpus* measured = nullptr;
 };
-// For a GPU without rows under the engine.
+// Weights for a GPU without rows under the engine.
 using WeightsOf =
     std::function<SiblingWeights(const HardwareFacts& gpu, const std::string& engine)>;
 
 struct SheetEstimate {
-  double log_factor = 0;   // on the process's speed
+  double log_factor = 0;   // correction of the process's speed
   std::string sibling;     // the nearest GPU of the vendor; empty if there is none
-  double log_sibling = 0;  // baseline: the sibling times the data-sheet ratio, over the process; 0
+  double log_sibling = 0;  // baseline: log(sibling x data-sheet ratio / process); 0
                            // without
   // The sibling's weight, and the reason if the order moved the estimate; empty if neither applies.
   std::vector<std::string> reasons;
 };
 
-// Logarithms of how fast points run.
+// Log speeds of a point.
 struct LogSpeed {
-  double told = 0;     // by the rows alone; NaN where there is no answer
-  double physics = 0;  // without any rows
+  double told = 0;     // by the process; NaN if there is no answer
+  double physics = 0;  // by the analytical model alone
 };
 using LogSpeeds = std::function<std::vector<LogSpeed>(const std::vector<BenchRow>&)>;
 // Combines the process and the nearest sibling by the weights; `goes_with` is the data-sheet value

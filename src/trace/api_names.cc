@@ -7,7 +7,7 @@ namespace assay {
 
 namespace {
 
-// Names are matched by parts, not one by one. Every release of CUDA, HIP and Level Zero adds
+// Names are matched by parts, not one by one: every release of CUDA, HIP and Level Zero adds
 // variants (ExC, _ptsz, _spt, _v2, Exp, MultiDevice) that keep the verb.
 bool has(std::string_view name, std::string_view part) {
   return name.find(part) != std::string_view::npos;
@@ -19,8 +19,8 @@ bool starts_with_any(std::string_view name, const std::array<std::string_view, N
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-// The call's name after the vendor's prefix. All vendors use a short prefix in small letters (cuda,
-// cu, hip, ur, pi; ze, musa, mu, cnrt, cn, aclrt), followed by capitalised words. Empty for other
+// The call's name after the vendor's prefix. All vendors use a short lower-case prefix (cuda, cu,
+// hip, ur, pi, ze, musa, mu, cnrt, cn, aclrt), followed by capitalised words. Empty for other
 // names.
 std::string_view behind_vendor(std::string_view name) {
   constexpr size_t kShortest = 2;
@@ -34,18 +34,18 @@ std::string_view behind_vendor(std::string_view name) {
 constexpr std::array<std::string_view, 2> kCopyVerbs = {"Memcpy", "DrvMemcpy"};
 constexpr std::array<std::string_view, 2> kFillVerbs = {"Memset", "DrvMemset"};
 
-// "LaunchKernel" also finds ...LaunchKernelExC, hipModuleLaunchKernel, zeCommandListAppendLaunch
-// Kernel; cudaLaunchHostFunc runs on the host and cudaGraphAddKernelNode launches nothing.
+// "LaunchKernel" also matches ...LaunchKernelExC and hipModuleLaunchKernel. It matches neither
+// cudaLaunchHostFunc, which runs on the host, nor cudaGraphAddKernelNode, which launches nothing.
 constexpr std::array<std::string_view, 7> kLaunchParts = {
     "LaunchKernel",         "KernelLaunch",      "LaunchCooperativeKernel",
     "LaunchMultipleKernel", "LaunchMultiKernel", "LaunchGrid",
     "InvokeKernel"};
-// The oldest CUDA and HIP entry points, too short to be matched by a part.
+// Old CUDA and HIP entry points, too short for a match by parts.
 constexpr std::array<std::string_view, 3> kLaunchNames = {"cudaLaunch", "cuLaunch",
                                                           "hipLaunchByPtr"};
-// MTIA names its runtime rows by what they do; this one submits a job to the device.
+// MTIA's runtime rows are named after their action; this one submits a job to the device.
 constexpr std::string_view kMtiaSubmit = "job_prep_and_submit_for_execution";
-// CANN's launch, and what puts an operator into the queue of the thread that launches.
+// CANN's launch, and the call that enqueues an operator for the launching thread.
 constexpr std::string_view kCannLaunch = "Node@launch";
 constexpr std::string_view kCannEnqueue = "Enqueue";
 
@@ -67,7 +67,7 @@ constexpr std::array<std::string_view, 6> kSyclFillPrefixes = {
 constexpr std::array<std::string_view, 4> kSyclWaits = {"urEventWait", "urQueueFinish",
                                                         "piEventsWait", "piQueueFinish"};
 
-// Run-time compilers, whatever the call.
+// Every call of a run-time compiler is a kLoad.
 constexpr std::array<std::string_view, 5> kCompilerPrefixes = {"nvrtc", "hiprtc", "cuLink",
                                                                "hipLink", "nvJitLink"};
 
@@ -75,7 +75,7 @@ struct PartRole {
   std::string_view part;
   ApiRole role;
 };
-// The first part in a name decides its role; queries about an allocation have none.
+// The first matching part determines the role; queries about an allocation have no role.
 constexpr std::array<PartRole, 40> kPartRoles = {{
     {"GetAlloc", ApiRole::kOther},
     {"RetainAlloc", ApiRole::kOther},
@@ -159,7 +159,7 @@ ApiRole classify_api(std::string_view name) {
     return ApiRole::kMemset;
   }
   if (starts_with_any(name, kSyclCopyPrefixes)) return ApiRole::kMemcpyAsync;
-  // cnrtQueueSync, cnrtSyncDevice; "Async" has no capital.
+  // cnrtQueueSync, cnrtSyncDevice. Does not match "Async", which has no capital S.
   if (has(verb, "Sync") || starts_with_any(name, kSyclWaits)) return ApiRole::kSynchronize;
   return role_by_part(name);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Properties of a runtime or driver call (CUDA, HIP, XPU, MTIA) from its name. Computed once per
-// name, not per row.
+// Classifies runtime and driver calls (CUDA, HIP, XPU, MTIA, CANN) by name. Computed once per name,
+// not per row.
 
 #include <cstdint>
 #include <string>
@@ -22,23 +22,24 @@ enum class ApiRole : uint8_t {
   kMemcpySync,    // cudaMemcpy and kin, hipMemcpyWithStream: blocks the host
   kMemset,
   kSynchronize,  // *Synchronize*: blocks the host
-  kAllocate,     // of device, pinned or managed memory, or of address space for it
-  kFree,         // its release; most of these also wait for the device
-  kLoad,         // code and contexts: modules, libraries, programs, run-time compilation, cuInit
-  kCreate,       // streams and executable graphs
+  kAllocate,     // device, pinned or managed memory, or address space for it
+  kFree,         // releases memory; most of these calls also wait for the device
+  kLoad,         // loads code or contexts: modules, libraries, programs, run-time compilation,
+                 // cuInit
+  kCreate,       // creates streams and executable graphs
   kEventRecord,
-  kStreamWait,  // a stream waits for an event or a value, the host goes on
-  kEventQuery,  // asks without waiting
+  kStreamWait,  // a stream waits for an event or a value; the host continues
+  kEventQuery,  // does not wait
 };
 
 ApiRole classify_api(std::string_view name);
 // Removes the CUDA version in which a function was introduced, as in cudaLaunchKernel_v7000.
 // Shorter suffixes (_v2) distinguish functions and stay.
 std::string_view without_api_version(std::string_view name);
-// Blocks the host until the device is done: kSynchronize and kMemcpySync.
+// True if the call blocks the host until the device is done: kSynchronize and kMemcpySync.
 bool is_blocking(ApiRole role);
 
-// Role of every string of the pool when read as an API name: index by StringId.
+// Role of every string of the pool as an API name, indexed by StringId.
 std::vector<ApiRole> api_roles(const StringPool& strings);
 
 }  // namespace assay

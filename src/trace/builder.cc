@@ -17,8 +17,7 @@
 namespace assay {
 namespace {
 
-// ---- merging
-// -------------------------------------------------------------------------------------
+// ---- merging ----
 
 template <typename T>
 void append_mapped(std::vector<T>& to, const std::vector<T>& from, const std::vector<T>& map) {
@@ -30,7 +29,7 @@ void append_shifted(std::vector<Id<T>>& to, const std::vector<Id<T>>& from, size
   for (const Id<T> id : from) to.push_back(id ? Id<T>(id.index() + shift) : Id<T>());
 }
 
-// How ids of the later builder read in the earlier one.
+// Maps ids of the later builder to those of the earlier one.
 struct IdMaps {
   std::vector<StringId> strings;
   std::vector<ThreadId> threads;
@@ -59,8 +58,7 @@ struct IdMaps {
   }
 };
 
-// ---- sorting
-// -------------------------------------------------------------------------------------
+// ---- sorting ----
 
 // New order of a table: order[new row] = old row. Empty means "already in order".
 using Order = std::vector<uint32_t>;
@@ -70,8 +68,8 @@ struct SortKey {
   uint32_t row;
 };
 
-// Orders rows of equal time by all that the file states of them: ids first, which count up as the
-// program runs, then texts and what was measured. Rows that this leaves equal are interchangeable.
+// Orders rows of equal time by all other values in the file: ids first, which increase as the
+// program runs, then texts and measured values. Rows that are still equal are interchangeable.
 template <typename Table>
 class TieOrder {
  public:
@@ -103,14 +101,15 @@ class TieOrder {
     return order;
   }
 
-  // The place of a number in IEEE 754's total order, in which -0 is before 0 and NaN is at the ends.
+  // Key of a number in IEEE 754's total order: -0 before 0, NaN at the ends.
   static int64_t total_place(double value) {
     int64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(bits));
     return bits < 0 ? bits ^ INT64_MAX : bits;
   }
 
-  // "<built-in function sleep>" calls no Python code: the frame of the same time is around it.
+  // "<built-in function sleep>" calls no Python code, so it is inside the other frame of the same
+  // time.
   static std::strong_ordering by_text(std::string_view a, std::string_view b) {
     const bool a_inner = a.starts_with('<');
     const bool b_inner = b.starts_with('<');
@@ -121,8 +120,8 @@ class TieOrder {
   const StringPool& strings_;
 };
 
-// Sorts rows of one lane. Recorded lanes are mostly sorted already, often as a few interleaved
-// runs, so the sorted case is recognised before any work is done.
+// Sorts rows of one lane. Recorded lanes are mostly sorted, often as a few interleaved runs, so the
+// sorted case is detected first.
 template <typename Ties>
 void sort_lane(std::vector<SortKey>& keys, const std::vector<int64_t>& dur_ns, const Ties& ties) {
   const auto before = [&](const SortKey& a, const SortKey& b) {
@@ -154,7 +153,7 @@ Order order_by_lane(const Table& table, const std::vector<LaneId>& lane,
     }
   }
   if (sorted) return {};
-  // Counting sort by lane, stable, then each lane on its own. Rows without a lane are last.
+  // Stable counting sort by lane, then each lane separately. Rows without a lane come last.
   size_t known = 0;
   for (const LaneId id : lane) known = id ? std::max<size_t>(known, id.index() + 1) : known;
   const size_t lanes = known + 1;
@@ -203,7 +202,7 @@ void reorder(Table& table, const Order& order) {
   });
 }
 
-// Leaves only the given rows, in that order. Unlike an Order, no rows at all means none.
+// Keeps only the given rows, in that order. Unlike for an Order, an empty list keeps none.
 template <typename Table>
 void keep_only(Table& table, const Order& rows) {
   if (rows.empty()) {
@@ -213,15 +212,15 @@ void keep_only(Table& table, const Order& rows) {
   }
 }
 
-// Marks rows that repeat an earlier row exactly; `same(i, j)` compares. Rows are sorted, so repeats
-// have equal start and duration and lie close together.
+// Rows that repeat an earlier row exactly; `same(i, j)` compares. Rows are sorted, so repeats have
+// equal start and duration and are adjacent or nearly so.
 template <typename Table, typename Same>
 std::vector<uint32_t> duplicate_rows(const Table& table, Same same) {
   std::vector<uint32_t> repeats;
   const auto& start = table.start_ns;
   const auto& dur = table.dur_ns;
   for (size_t i = 1; i < start.size(); ++i) {
-    // Zero-length rows are left alone: with whole-microsecond times two real ones may look alike.
+    // Keep zero-length rows: with whole-microsecond times, two distinct ones may look equal.
     for (size_t j = i; dur[i] > 0 && j-- > 0 && start[j] == start[i] && dur[j] == dur[i];) {
       if (!same(i, j)) continue;
       repeats.push_back(static_cast<uint32_t>(i));
@@ -232,7 +231,7 @@ std::vector<uint32_t> duplicate_rows(const Table& table, Same same) {
 }
 
 // Allocator records that repeat the previous one. An address is freed before it is allocated again,
-// so two equal records at one time without a counterpart are one record.
+// so two equal records at one time without a free between them are one record.
 std::vector<uint32_t> repeated_records(const MemoryEventTable& rows) {
   std::vector<uint32_t> repeats;
   for (uint32_t i = 1; i < rows.size(); ++i) {
@@ -254,7 +253,7 @@ std::vector<uint32_t> repeated_records(const MemoryEventTable& rows) {
   return repeats;
 }
 
-// order without the given (new) rows.
+// All rows except `dropped`, in order.
 Order keep_others(size_t rows, const std::vector<uint32_t>& dropped) {
   Order keep;
   keep.reserve(rows - dropped.size());
@@ -269,7 +268,7 @@ Order keep_others(size_t rows, const std::vector<uint32_t>& dropped) {
   return keep;
 }
 
-// new row of every old row, or kNone for dropped ones, when `order` is applied to `old_rows` rows.
+// New row per old row when `order` is applied to `old_rows` rows; kNone for dropped rows.
 template <typename RowId>
 std::vector<RowId> inverse(const Order& order, size_t old_rows) {
   std::vector<RowId> where(old_rows);
@@ -277,7 +276,8 @@ std::vector<RowId> inverse(const Order& order, size_t old_rows) {
   return where;
 }
 
-// Repoints the owner column of a side table after its owner was reordered, and sorts it by owner.
+// Updates the owner column of a side table after its owner was reordered, and sorts the side table
+// by it.
 template <typename Table, typename RowId>
 void follow_owner(Table& side, std::vector<RowId> Table::*owner, const std::vector<RowId>& where) {
   auto& column = side.*owner;
@@ -297,8 +297,7 @@ void follow_owner(Table& side, std::vector<RowId> Table::*owner, const std::vect
 // Three days: no profile is longer, and a sum of tens of thousands of such times still fits.
 constexpr int64_t kReachNs = int64_t{1} << 48;
 
-// The stretch of time in which the rows must lie. All of it unless some time is days away from
-// others.
+// The interval in which rows must be. Unlimited unless some times are days apart.
 struct Reach {
   int64_t first_ns = INT64_MIN;
   int64_t last_ns = INT64_MAX;
@@ -309,7 +308,7 @@ struct Reach {
   }
 };
 
-// Around the typical start.
+// The interval around the typical start.
 Reach find_reach(const TimeShape& shape, int64_t typical_start_ns) {
   const bool close =
       shape.max_start_ns < shape.min_start_ns ||
@@ -350,8 +349,8 @@ void shift_times(Table& table, int64_t base_time_ns) {
   }
 }
 
-// Numbers texts as the sorted rows first use them. A row without a name has the empty one: analyses
-// keep facts on names by their index.
+// Renumbers texts by first use in the sorted rows. A row without a name gets the empty one, because
+// analyses index data by name.
 class TextNumbers {
  public:
   explicit TextNumbers(const StringPool& recorded)
@@ -381,7 +380,7 @@ class TextNumbers {
   StringPool used_;
 };
 
-// Numbers by their value and before words, as people count.
+// Numeric order for numbers, which precede other texts.
 bool before_by_number(const std::string& a, const std::string& b) {
   int64_t a_number = 0;
   int64_t b_number = 0;
@@ -391,7 +390,7 @@ bool before_by_number(const std::string& a, const std::string& b) {
   return a_counts != b_counts ? a_counts : a < b;
 }
 
-// Sorts `lanes`; the result is the new number of each, empty where nothing moves.
+// Sorts `lanes`. Returns the new number of each; empty if the order is unchanged.
 template <typename LaneId, typename Row, typename Before>
 std::vector<LaneId> sort_lanes(std::vector<Row>& lanes, Before before) {
   if (std::is_sorted(lanes.begin(), lanes.end(), before)) return {};
@@ -581,7 +580,7 @@ size_t TraceBuilder::longest_table() const {
 }
 
 int64_t TraceBuilder::typical_start_ns() const {
-  constexpr size_t kSamples = 4096;  // per table: a median needs no more
+  constexpr size_t kSamples = 4096;  // per table; enough for a median
   std::vector<int64_t> starts_ns;
   for (const auto* column : {&ops.start_ns, &frames.start_ns, &api_calls.start_ns,
                              &activities.start_ns, &annotations.start_ns, &other_events.start_ns}) {
@@ -596,13 +595,14 @@ int64_t TraceBuilder::typical_start_ns() const {
 
 namespace {
 
-// Sorts the tables by lane and time, without exact duplicates and rows out of range; references
-// follow the moved rows.
+// Sorts the tables by lane and time, drops exact duplicates and rows out of range, and updates
+// references to moved rows.
 class TableSorter {
  public:
   TableSorter(TraceBuilder& built, const Reach& reach) : built_(built), reach_(reach) {}
 
-  // Owners first, with their side tables updated; then tables without references to them.
+  // Tables that others refer to come first, with updates of their side tables; then the other
+  // tables.
   void sort() {
     sort_ops();
     sort_api_calls();
@@ -620,8 +620,8 @@ class TableSorter {
     keep_only(table, keep_others(table.size(), far));
   }
 
-  // same: true if two rows are one. repoint: called with the old index of each new row, and the
-  // number of old ones.
+  // same: true if two rows are duplicates. repoint: called with the old index of each new row, and
+  // the number of old rows.
   template <typename Table, typename Lanes, typename Same, typename Repoint>
   void sort_owner(Table& table, const Lanes& lane, Same same, Repoint repoint) {
     const size_t rows = table.size();
@@ -801,7 +801,7 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
   }
   for (Stream& s : streams_) s.name = name_of(std::to_string(s.device), std::to_string(s.stream));
   trace.metadata = process_entries();
-  // If it recorded activities, the rows have the time range.
+  // With recorded operators or activities, the rows show the time range.
   if (trace.ops.empty() && trace.activities.empty() && profiler_span_ns > 0) {
     trace.metadata.push_back({std::string(kProfilerSpanNs), std::to_string(profiler_span_ns)});
   }

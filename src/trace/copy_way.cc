@@ -13,8 +13,7 @@ struct Spelling {
   CopyWay way;
 };
 
-// Kineto's and CUPTI's short forms, HIP's and HSA's words, and the kinds of memory that Kineto
-// names.
+// Short forms of Kineto and CUPTI, words of HIP and HSA, and Kineto's kinds of memory.
 constexpr std::array<Spelling, 23> kSpellings = {{{"htod", CopyWay::kToDevice},
                                                   {"memcpyh2d", CopyWay::kToDevice},
                                                   {"memcpyd2h", CopyWay::kToHost},

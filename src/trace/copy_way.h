@@ -1,7 +1,6 @@
 #pragma once
 
-// From where to where a copy goes, as its name says; no table of a trace has it as a column of its
-// own in all formats.
+// Transfer direction of a copy, from its name: most formats have no other record of it.
 
 #include <cstdint>
 #include <string_view>
@@ -16,17 +15,17 @@ enum class CopyWay : uint8_t {
   kBetweenDevices,
 };
 
-// "Memcpy HtoD (Pinned -> Device)", "CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_DEVICE", "[CUDA
-// memcpy Host-to-Device]", "Memcpy PtoP"; arrays count as device memory.
+// Parses "Memcpy HtoD (Pinned -> Device)", "CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_DEVICE",
+// "[CUDA memcpy Host-to-Device]", "Memcpy PtoP". Arrays count as device memory.
 CopyWay copy_way(std::string_view name);
-// From page-locked host memory or to it.
+// True for copies from or to page-locked host memory.
 bool is_pinned_copy(std::string_view name);
-// From pageable host memory or to it, as the name itself says: the driver moves such bytes within
-// the call, and no graph can hold the copy.
+// True for copies from or to pageable host memory, according to the name. The driver copies such
+// bytes within the call, and a graph cannot contain the copy.
 bool is_pageable_copy(std::string_view name);
 
-// True for copies of managed memory. If no call launches one, pages migrate: the driver moves them
-// while a kernel waits for them.
+// True for copies of managed memory. A copy without a launch call is a page migration: the driver
+// moves pages while a kernel waits for them.
 bool is_managed_copy(std::string_view name);
 
 }  // namespace assay

@@ -7,8 +7,8 @@
 namespace assay {
 namespace {
 
-// Devices may be numbered differently in header and rows, as on ROCm. If all have one name, that
-// does not matter.
+// The name that all devices share, else empty: the header and the rows may number devices
+// differently, as on ROCm.
 std::string only_device_name(const Trace& trace) {
   std::set<std::string> names;
   for (const DeviceProperties& device : trace.devices) names.insert(device.name);

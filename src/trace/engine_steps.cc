@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kMost = 1'000'000'000'000;
 
-// Reads a label from its begin to its end.
+// Consumes a label from left to right.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -18,7 +18,7 @@ class Reader {
     rest_.remove_prefix(text.size());
     return true;
   }
-  // False without digits. A number that is too large is read and not known.
+  // Reads a number; false without digits. A number that is too large is consumed and unknown.
   bool number(std::optional<uint64_t>& told) {
     size_t digits = 0;
     while (digits < rest_.size() && rest_[digits] >= '0' && rest_[digits] <= '9') ++digits;
@@ -29,7 +29,7 @@ class Reader {
     rest_.remove_prefix(digits);
     return true;
   }
-  // The text up to `mark`, which is taken too.
+  // The text up to `mark`; also consumes the mark. nullopt without a mark.
   std::optional<std::string_view> up_to(char mark) {
     const size_t at = rest_.find(mark);
     if (at == std::string_view::npos) return std::nullopt;
@@ -48,7 +48,7 @@ class Reader {
   std::string_view rest_;
 };
 
-// The sum of query lengths: "sq37sk34489...", "512_262144", "512".
+// The sum of query lengths of "sq37sk34489...", "512_262144" or "512".
 std::optional<uint64_t> query_tokens(std::string_view text) {
   Reader reader(text);
   reader.take("sq");

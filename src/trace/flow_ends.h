@@ -1,6 +1,6 @@
 #pragma once
 
-// The links that a profiler draws from forward operators to backward ones, as their two ends.
+// The profiler's links from forward to backward operators (fwdbwd flows), as pairs of ends.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// Rows of ForwardBackwardFlowTable; SIZE_MAX = this end is not in the file. The last of several
-// equal ends counts.
+// Rows of ForwardBackwardFlowTable; SIZE_MAX = not in the file. If an end is repeated, the last one
+// counts.
 struct FlowEnds {
   size_t forward = SIZE_MAX;
   size_t backward = SIZE_MAX;
@@ -20,7 +20,7 @@ struct FlowEnds {
 
 std::unordered_map<uint64_t, FlowEnds> flow_ends(const ForwardBackwardFlowTable& flows);
 
-// The operators of a thread that start exactly at time_ns: rows [first, second).
+// The range of operator rows [first, second) of a thread that start exactly at time_ns.
 std::pair<size_t, size_t> ops_at(const Trace& trace, ThreadId thread, int64_t time_ns);
 
 }  // namespace assay

@@ -6,9 +6,9 @@
 namespace assay {
 namespace {
 
-// Names in the runtime's tracer for rows of a queue other than kernels, which are the command kinds
-// of ROCclr (getOclCommandKindString in platform/activity.cpp). A kernel has its own name, so a row
-// of an unknown kind is not a kernel either.
+// Names of queue rows other than kernels in the runtime's tracer: the command kinds of ROCclr
+// (getOclCommandKindString in platform/activity.cpp). Kernels have their own names, so a row with
+// the name of an unknown kind is not a kernel either.
 constexpr std::array<std::string_view, 19> kCopyCommands = {
     "CopyDeviceToHost",   "CopyHostToDevice",     "CopyDeviceToDevice", "CopyDeviceToHost2D",
     "CopyHostToDevice2D", "CopyDeviceToDevice2D", "CopyImage",          "CopyImageToBuffer",

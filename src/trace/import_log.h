@@ -1,8 +1,8 @@
 #pragma once
 
-// Counts of all irregularities of an input. Loading continues, and every report lists each
+// Counts the irregularities of an input. Loading continues, and every report lists each
 // irregularity with its count and its effect on the numbers. The list of codes is closed and in one
-// place, so that its wording is reviewed as a set.
+// place, so that its texts are reviewed together.
 
 #include <array>
 #include <cstddef>
@@ -136,17 +136,17 @@ class ImportLog {
  public:
   struct Entry {
     uint64_t count = 0;
-    int64_t first_offset = -1;  // byte in the uncompressed input; -1 = not tied to a place
+    int64_t first_offset = -1;  // byte in the uncompressed input; -1 = no position
   };
 
   // offset: position of the irregularity; the smallest one is kept.
   void add(ImportCode code, int64_t offset = -1, uint64_t count = 1);
-  // Removes `count` of the counted irregularities that turned out to be regular; with none left,
-  // also the position.
+  // Subtracts irregularities that turned out to be regular; with none left, also removes the
+  // position.
   void take_back(ImportCode code, uint64_t count);
   const Entry& entry(ImportCode code) const { return entries_[static_cast<size_t>(code)]; }
   void merge(const ImportLog& other);
-  // True when anything of severity kDataLoss was counted (exit code 3 under --strict).
+  // True if any code of severity kDataLoss was counted (exit code 3 under --strict).
   bool data_lost() const;
 
  private:

@@ -3,21 +3,21 @@
 // 1. ProfilerStep#n spans: one window per distinct n, the widest span of that number (every thread
 //    under the profiler may have its own copy). A window that overlaps the next one is cut.
 //
-// 2. Labels that a serving engine gives to every step (trace/engine_steps.h), of one thread, if
-//    together they contain nearly all launches. Each is a window, however unlike they are. A replayed
+// 2. Labels that a serving engine gives to every step (trace/engine_steps.h), on one thread, if
+//    together they contain nearly all launches. Each is a window, however different: a replayed
 //    decode step has one launch, a prefill thousands.
 //
-// 3. Steps of an inference engine: the outermost annotations of one thread with a name of prefill
+// 3. Steps of an inference engine: the outermost annotations of one thread whose names say prefill
 //    or decode (trace/phases.h), if together they contain nearly all launches and decode is more
 //    frequent than prefill; a label around a whole decode loop occurs once per prefill. Decode
-//    steps have similar numbers of launches (4). Each span is a window, in any order.
+//    steps must have similar numbers of launches, as in 4. Each span is a window, in any order.
 //
-// 4. A user's span that repeats: the outermost annotations of one thread with names that differ
-//    only in their digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two of them, that
-//    contain nearly all launches of the trace, each between half and twice as many as the median
-//    one. Each span is a window.
+// 4. A repeated user span: the outermost annotations of one thread whose names differ only in
+//    digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two, that contain nearly all
+//    launches of the trace, each between half and twice as many as the median one. Each span is a
+//    window.
 //
-// 5. A sequence that repeats: the names of the outermost spans of a thread (root operators and
+// 5. A repeated sequence: the names of the outermost spans of a thread (root operators and
 //    annotations), in order, have a period from the first to the last (the end may be incomplete).
 //    Assumes that iterations run the same operators in the same order, and that non-repeated parts
 //    (an embedding before the layers, a head after them) distinguish a pass over layers from a loop
@@ -39,9 +39,9 @@
 //    stream in order of execution. A window begins at the start of a period and leaves out
 //    activities outside iterations.
 //
-// Otherwise the trace is one window. Wrong for a model of identical blocks only (5 takes a block
-// for an iteration), and for spans of one name that cover the launches but are not iterations, as
-// if a user labels the layers and nothing else (4). 5 misses iterations with different operators (a
+// Otherwise the trace is one window. Wrong results: a model of identical blocks only (5 takes a
+// block for an iteration), and spans of one name that cover the launches but are not iterations,
+// for example if a user labels only the layers (4). 5 misses iterations with different operators (a
 // dynamic batch) on purpose: a wrong period makes every mean wrong, one window makes none wrong.
 
 #include "trace/iterations.h"
@@ -64,20 +64,20 @@ namespace assay {
 
 namespace {
 
-// torch.compile labels every compiled region, often one per layer: a span, but no iteration.
+// torch.compile labels every compiled region, often one per layer; these are not iterations.
 constexpr std::string_view kCompiledRegion = "## Call CompiledFxGraph";
 
-// Repeats must hold this share of all launches, else they are not what the trace is about.
+// Minimum share of all launches inside the iterations.
 constexpr double kCoveredShare = 0.9;
 // Allowed ratio of launches per window to the median window: spans with user names may differ, a
 // period inferred from operator names may not.
 constexpr double kSpanSpread = 0.5;
 constexpr double kPeriodSpread = 0.1;
-// A shorter period is a loop over one operator rather than an iteration of a program.
+// A period with fewer launches is a loop over one operator.
 constexpr size_t kPeriodLaunches = 8;
-// A thread with a smaller share of the launches does not set the beat.
+// Threads with a smaller share of the launches do not determine iterations.
 constexpr double kThreadShare = 0.1;
-// Kernels are taken in the order of their calls where this share of them has one.
+// Kernels are ordered by their calls if at least this share has one.
 constexpr double kLinkedShare = 0.5;
 constexpr std::string_view kOptimizerStep = "Optimizer.step#";
 constexpr size_t kLeastSteps = 3;
@@ -114,7 +114,7 @@ bool alike(std::vector<size_t> launches, double spread, size_t least) {
          static_cast<double>(launches.back()) <= middle / (1 - spread);
 }
 
-// The widest mark of each number, cut at the start of the next one.
+// One window per step number: its widest mark, cut at the start of the next one.
 Windows profiler_steps(const Trace& trace) {
   std::vector<StepMark> steps = profiler_marks(trace);
   std::erase_if(steps, [](const StepMark& step) { return step.end_ns == step.start_ns; });
@@ -157,7 +157,7 @@ struct Span {
   int64_t start_ns;
   int64_t end_ns;
   StringId name;   // in the trace
-  uint32_t label;  // same number, same name (for annotations: up to their digits)
+  uint32_t label;  // equal for equal names (of annotations: up to digits)
 };
 
 struct ThreadSpans {
@@ -165,7 +165,7 @@ struct ThreadSpans {
   std::vector<Span> all;  // root operators and annotations, of leading threads
 };
 
-// Keeps the spans that start in no earlier kept one.
+// Drops spans that start inside an earlier kept one.
 void keep_outermost(std::vector<Span>& spans) {
   size_t kept = 0;
   for (const Span& span : spans) {
@@ -215,7 +215,7 @@ std::string numbered(const Trace& trace, StringId name, size_t number) {
   return std::string(trace.text(name)) + " [" + std::to_string(number) + "]";
 }
 
-// Times at which the host gets a result: a copy to it, or a wait for the device.
+// Times at which the host gets a result: a copy to the host, or a wait for the device.
 std::vector<int64_t> looks_at_results(const Trace& trace, const Links& links) {
   std::vector<int64_t> looks;
   for (size_t c = 0; c < trace.api_calls.size(); ++c) {
@@ -231,7 +231,7 @@ std::vector<int64_t> looks_at_results(const Trace& trace, const Links& links) {
   return looks;
 }
 
-// The spans of a thread with one label that are iterations, if they cover more launches than
+// Replaces `best` by the spans of one label if they are iterations and cover more launches than
 // `best_covered`.
 void add_repeated(const Trace& trace, std::vector<Span> spans, const Launches& launches,
                   size_t& best_covered, Windows& best) {
@@ -287,7 +287,7 @@ std::vector<Span> steps_by_phase(const Trace& trace, const std::vector<Span>& an
   }
   const bool nearly_all =
       static_cast<double>(covered) >= kCoveredShare * static_cast<double>(launches.size());
-  // A single prefill and its decode steps are found by repetition.
+  // A single prefill with its decode steps is left to the search for repeated spans.
   const bool are_steps = prefills > 1 && decode.size() > prefills && nearly_all &&
                          alike(std::move(decode), kSpanSpread, 1);
   return are_steps ? steps : std::vector<Span>();
@@ -308,7 +308,7 @@ Windows engine_steps(const Trace& trace, const std::vector<ThreadSpans>& threads
   return found;
 }
 
-// The outermost labels of an engine's steps of one thread, those with launches.
+// The outermost step labels of an engine on one thread that contain launches.
 Windows labelled_steps(const Trace& trace, const Launches& launches) {
   Windows found{.source = WindowSource::kRepeatedRoot, .windows = {}};
   std::vector<std::vector<Span>> threads(trace.threads.size());
@@ -343,7 +343,7 @@ Windows labelled_steps(const Trace& trace, const Launches& launches) {
   return found;
 }
 
-// The annotations of a thread without those that come once and hold nearly all launches.
+// The annotations of a thread without those that occur once and contain nearly all launches.
 std::vector<Span> inside_wrappers(const Trace& trace, size_t thread, const Launches& launches) {
   std::vector<Span> spans;
   StringPool labels;
@@ -398,7 +398,7 @@ Windows optimizer_steps(const Trace& trace, const Launches& launches, int64_t tr
   std::sort(steps.begin(), steps.end(), [](const Window& a, const Window& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   });
-  // One that begins inside another is its copy, or a part of it.
+  // A step that begins inside another one is its copy or a part of it.
   std::vector<int64_t> ends = {trace_start_ns};
   for (const Window& step : steps) {
     if (ends.size() > 1 && step.start_ns < ends.back()) continue;
@@ -421,8 +421,8 @@ Windows optimizer_steps(const Trace& trace, const Launches& launches, int64_t tr
   return found;
 }
 
-// Smallest p with label[i] = label[i + p] for all i: length minus the longest border (Knuth, Morris
-// and Pratt). The length itself when nothing repeats.
+// The smallest p with label[i] = label[i + p] for all i, which is the length minus the longest
+// border (Knuth, Morris and Pratt). The length itself if nothing repeats.
 size_t period(const std::vector<Span>& spans) {
   std::vector<size_t> border(spans.size() + 1, 0);
   for (size_t i = 1; i < spans.size(); ++i) {
@@ -433,8 +433,8 @@ size_t period(const std::vector<Span>& spans) {
   return spans.size() - border[spans.size()];
 }
 
-// Threads with many launches, the first to launch in front. In training it runs the forward pass,
-// so windows start there and not with the backward pass of another thread.
+// Threads with many launches, in order of their first launch. In training the first one runs the
+// forward pass, so windows start there and not with the backward pass of another thread.
 std::vector<size_t> leading_threads(const Trace& trace, const Links& links,
                                     const Launches& launches) {
   std::vector<size_t> count(trace.threads.size());
@@ -491,12 +491,12 @@ Windows repeated_sequence(const Trace& trace, const std::vector<ThreadSpans>& th
 
 // One GPU activity as a step of a sequence.
 struct Step {
-  int64_t time_ns;  // of its call, else its own
+  int64_t time_ns;  // start of its call, else its own start
   int64_t start_ns;
   uint32_t activity;
 };
 
-// The index that holds most, the first of equals.
+// The key with the largest count; the first of equals.
 size_t fullest(const std::map<int64_t, size_t>& counts) {
   const auto most =
       std::max_element(counts.begin(), counts.end(),
@@ -510,9 +510,10 @@ size_t fullest(const std::map<int64_t, size_t>& counts) {
 struct DeviceSequence {
   std::vector<Step> steps;
   size_t kernels = 0;
-  size_t linked = 0;  // of these, with a recorded call
-  // An activity with a call belongs to the window of its call, others to that of their own time.
-  // With a few calls neither order is consistent, and the steps are in order of their own time.
+  size_t linked = 0;  // kernels with a recorded call
+  // True if few activities have a call. An activity with a call belongs to the window of its call,
+  // others to that of their own time, so neither order is consistent; the steps are then in order
+  // of their own time.
   bool mixed = false;
 };
 DeviceSequence device_sequence(const Trace& trace, const Links& links) {
@@ -553,8 +554,9 @@ DeviceSequence device_sequence(const Trace& trace, const Links& links) {
   return found;
 }
 
-// If `loose`, names that differ only in digits (tile sizes, lengths) count as equal, and so do
-// those of attention, because the length selects the kernel.
+// Items of the sequence. If `loose`, names that differ only in digits (tile sizes, lengths) count
+// as equal, and so do the names of attention kernels, because the sequence length selects the
+// kernel.
 std::vector<SequenceItem> items_of(const Trace& trace, const std::vector<Step>& steps,
                                    const std::vector<WorkRole>& roles, bool loose) {
   std::vector<SequenceItem> items;
@@ -617,7 +619,7 @@ Windows repeated_kernels(const Trace& trace, const Links& links, const std::vect
   std::optional<Periods> found = find_periods(items_of(trace, steps, roles, false));
   if (!found || found->outside > 0) {
     std::optional<Periods> loose = find_periods(items_of(trace, steps, roles, true));
-    // Exact names show best that nothing else is between the periods.
+    // Exact names are the better evidence that nothing else is between the periods.
     const bool less_left = loose && loose->evidence != PeriodEvidence::kWhole &&
                            (!found || loose->outside < found->outside);
     if (less_left) found = std::move(loose);
@@ -646,7 +648,7 @@ struct Extent {
       const int64_t row_start_ns = table.start_ns[i];
       start_ns = std::min(start_ns, row_start_ns);
       end_ns = std::max(end_ns, row_start_ns + table.dur_ns[i]);
-      // A window is half-open: what starts at its end is not in it, however short.
+      // A window is half-open: a zero-length row at its end would not be in it.
       if (row_start_ns == end_ns && end_ns < std::numeric_limits<int64_t>::max()) ++end_ns;
     }
   }

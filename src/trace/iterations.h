@@ -1,8 +1,8 @@
 #pragma once
 
-// Iteration windows: the repeated unit of work. Taken from ProfilerStep#n annotations, else from
-// repeating root operators, else from what repeats in the names of kernels, else the trace is one
-// window. A person may also pick them by label (trace/label_windows.h).
+// Iteration windows, the repeated unit of work: from ProfilerStep#n annotations, else from
+// repeating root operators or labels, else from a period in the kernel names, else one window for
+// the whole trace. The user may also select windows by label (trace/label_windows.h).
 
 #include <cstdint>
 #include <string>
@@ -27,29 +27,28 @@ std::string_view window_source_name(WindowSource source);
 struct Window {
   std::string name;  // "ProfilerStep#3", "model_inference [2]", "whole trace"
   int64_t start_ns = 0;
-  int64_t end_ns = 0;  // host work that starts in [start_ns, end_ns) belongs to the window
+  int64_t end_ns = 0;  // host events that start in [start_ns, end_ns) belong to it
 };
 
 struct Windows {
   WindowSource source = WindowSource::kWholeTrace;
-  std::vector<Window> windows;  // ordered by start, disjoint, none empty but that of an empty trace
-  uint64_t overlaps_cut = 0;    // windows that reached into the next one and were cut at its start
-  // In words: for kKernelPeriod, the evidence for iterations; for kWholeTrace, the reason why
-  // periods that were found are not iterations; else empty.
+  std::vector<Window> windows;  // sorted by start, disjoint, nonempty unless the trace is empty
+  uint64_t overlaps_cut = 0;    // windows that overlapped the next one and were cut at its start
+  // For kKernelPeriod, the evidence for iterations; for kWholeTrace, why periods that were found
+  // are not iterations; else empty.
   std::string evidence = {};
 };
 
-// A launch belongs to the window in which its host call starts, on any thread. An activity without
-// a call belongs to the window in which it starts on the device. `roles`: role by the names of
-// activities, by StringId; it may be shorter than the names, which are then plain. Copies need
-// none.
+// Finds the iterations of a trace. A launch belongs to the window in which its host call starts, on
+// any thread; an activity without a call, to the window in which it starts on the device. roles: by
+// StringId of activity names; names beyond its end are kPlain. Copies need no role.
 Windows find_iterations(const Trace& trace, const Links& links,
                         const std::vector<WorkRole>& roles = {});
 
-// Numbers for display: n of ProfilerStep#n, else the position, starting at 1.
+// Display number per window: n of ProfilerStep#n, else the position, starting at 1.
 std::vector<int32_t> iteration_numbers(const Windows& windows);
 
-// Index of the window that holds time_ns, its start included and its end not; -1 when none does.
+// Index of the window that contains time_ns (half-open); -1 if there is none.
 int32_t window_at(const Windows& windows, int64_t time_ns);
 
 }  // namespace assay

@@ -28,21 +28,21 @@ namespace assay {
 namespace {
 
 constexpr size_t kLeastPeriods = 3;
-constexpr size_t kLeastItems = 8;       // of a period; fewer is a loop over one operation
-constexpr size_t kLeastLayerItems = 4;  // of a block inside one
-constexpr double kAlike = 0.9;          // bags of names
-constexpr double kMostBefore = 0.5;     // of the sequence: what was done once, before
-constexpr double kCovered = 0.75;       // of the rest
-constexpr double kLayersCover = 0.3;    // of a period, by the block that repeats inside
-constexpr size_t kLeastLayers = 2;      // of an iteration
-constexpr double kAddsMuch = 0.25;      // of a level's items: what the level above adds to be one
-constexpr double kClusterJump = 2;      // gaps inside a cluster and between clusters
+constexpr size_t kLeastItems = 8;       // minimum of a period; fewer are a loop over one operation
+constexpr size_t kLeastLayerItems = 4;  // minimum of a repeated block in a period
+constexpr double kAlike = 0.9;          // minimum similarity of bags of names
+constexpr double kMostBefore = 0.5;     // maximum share of the sequence before the first period
+constexpr double kCovered = 0.75;       // minimum share of the rest in periods
+constexpr double kLayersCover = 0.3;    // minimum share of a period in its repeated block
+constexpr size_t kLeastLayers = 2;      // minimum per iteration
+constexpr double kAddsMuch = 0.25;      // items the level above must add, as a share of this length
+constexpr double kClusterJump = 2;      // minimum ratio of gaps between clusters to gaps within one
 constexpr size_t kSampled = 15;         // number of parts that determine the typical one
 constexpr size_t kMarksPerCount = 3;
 constexpr size_t kMostMarks = 48;
 constexpr double kSameLength = 0.1;
-constexpr double kInOrder = 0.3;      // runs of four names that one stretch shares with the next
-constexpr double kPauseLengths = 10;  // layers wait for the host, but not that long
+constexpr double kInOrder = 0.3;      // minimum share of common four-name runs of adjacent parts
+constexpr double kPauseLengths = 10;  // minimum gap before an iteration, in lengths of it
 
 using Counts = std::vector<uint32_t>;  // per token
 
@@ -71,7 +71,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-// Deviation of the distances between marks from the median one, as a share of it.
+// Deviation of the distances between marks from the median distance, relative to it.
 double unevenness(const std::vector<size_t>& begins) {
   std::vector<double> gaps;
   for (size_t i = 1; i < begins.size(); ++i) {
@@ -108,7 +108,7 @@ class Search {
     for (const SequenceItem& item : items) role_[item.token] = item.role;
   }
 
-  // Levels by the length of their stretches, shortest first; of those of about one length the one
+  // Levels by the length of their parts, shortest first. Of levels of similar length, keeps the one
   // that covers most.
   std::vector<Level> levels() {
     std::vector<Level> found;
@@ -130,7 +130,8 @@ class Search {
     return found;
   }
 
-  // Nothing when the stretches are too few, too short, too different or too little of the sequence.
+  // The level of the parts between marks; nullopt if the parts are too few, too short, too
+  // different, or too small a share of the sequence.
   std::optional<Level> judge(const std::vector<size_t>& begins) {
     if (begins.size() < kLeastPeriods || items_.size() / begins.size() < demands_.least_items) {
       return std::nullopt;
@@ -152,7 +153,7 @@ class Search {
   }
 
   // True if the parts of `above` are iterations with those of `below` as their layers: they add
-  // substantial work outside the layers. A logging step now and then adds little; layers of another
+  // substantial work outside the layers. An occasional logging step adds little; layers of another
   // kind add attention.
   bool adds_to_layers(const Level& above, const Level& below) const {
     const Period& middle = above.parts[above.parts.size() / 2];
@@ -165,7 +166,8 @@ class Search {
     }
     return false;
   }
-  // A layer that asks the host to which experts its tokens go looks at a result, too.
+  // True if a part may be a layer. A layer of experts may also copy a result to the host, to route
+  // its tokens.
   bool may_be_layer(const Level& level) const {
     size_t attention = 0;
     for (size_t t = 0; t < tokens_; ++t) {
@@ -204,7 +206,7 @@ class Search {
     if (head >= level.length || tail >= level.length) return false;
     const Period& first = level.parts.front();
     const Period& last = level.parts.back();
-    // Additional items in a part at the ends would be the head of a pass.
+    // Additional items in the first or last part would be the head of a pass.
     if (first.end - first.begin != level.length || last.end - last.begin != level.length) {
       return false;
     }
@@ -262,7 +264,7 @@ class Search {
   }
 
  private:
-  // Names that follow each other, sorted.
+  // Consecutive names, sorted.
   using Run = std::array<uint32_t, 4>;
   std::vector<Run> runs_of(const Period& part) const {
     std::vector<Run> runs;
@@ -297,7 +299,7 @@ class Search {
       at = part.end + shift;
     }
     add_outside(above.end);
-    // One attention among others: a layer of another kind, so that all of it is layers.
+    // One or two more attention kernels are a layer of another kind, so the whole part is layers.
     const bool other_layer = attention == 1 || attention == 2;
     if (layers < kLeastLayers || other_layer) return false;
     // Work added to layers with attention is at least a head; otherwise the layers are of two
@@ -348,7 +350,7 @@ class Search {
     return static_cast<double>(common) / static_cast<double>(std::max(end - begin, level.length));
   }
 
-  // The part, or the section of it that is similar to the typical one.
+  // Adds the part, or the section of it that is similar to the typical one.
   void add_part(Level& level, size_t begin, size_t end, bool last_first) {
     double alike = likeness(level, begin, end);
     if (alike < kAlike && end - begin > level.length) {
@@ -389,7 +391,7 @@ class Search {
     return starts;
   }
 
-  // Marks to try: the most even ones, a few for each number of stretches.
+  // Marks to try: the most evenly spaced ones, a few for each number of parts.
   std::vector<Mark> marks() const {
     std::vector<Mark> all;
     for (const std::vector<size_t>& at : places()) {
@@ -412,7 +414,7 @@ class Search {
     return kept;
   }
 
-  // End of each cluster of optimizer kernels.
+  // The end of each cluster of optimizer kernels.
   std::vector<size_t> optimizer_ends() const {
     std::vector<size_t> at;
     for (size_t i = 0; i < items_.size(); ++i) {
@@ -506,7 +508,8 @@ std::optional<std::pair<Level, PeriodEvidence>> iterations_of(Search& search,
     if (search.adds_to_layers(levels[above], levels[at])) at = above;
   }
   Level& level = levels[at];
-  // Unknown names do not show layers: a layer with experts looks like an iteration then.
+  // Only models with known names: among unknown names, a layer with experts looks like an
+  // iteration.
   if (search.is_model() && (at > 0 || search.holds_layers(level))) {
     return std::pair(std::move(level), PeriodEvidence::kLayers);
   }

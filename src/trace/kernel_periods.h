@@ -14,28 +14,28 @@ namespace assay {
 enum class WorkRole : uint8_t {
   kPlain,
   kHeavy,      // matrix products, convolutions
-  kAttention,  // one or two of them make a layer
+  kAttention,  // one or two per layer
   kOptimizer,  // ends a training step
-  kReadback,   // a copy to the host: a result is looked at
+  kReadback,   // a copy of a result to the host
 };
 
-// One kernel, copy or fill of the sequence.
+// One kernel, copy or fill.
 struct SequenceItem {
-  uint32_t token = 0;  // equal numbers, equal names; numbered from 0 without holes
+  uint32_t token = 0;  // number of its name; numbered from 0 without gaps
   WorkRole role = WorkRole::kPlain;
-  bool begins = true;  // false: inside one launch (a graph), where no iteration may begin
+  bool begins = true;  // false: inside a graph launch, where no iteration may begin
   int64_t gap_ns = 0;  // idle time before it
   int64_t dur_ns = 0;
 };
 
 // Evidence that a period is an iteration and not a layer.
 enum class PeriodEvidence : uint8_t {
-  kOptimizer,  // each holds one step of an optimizer
-  kLayers,     // each holds a block that repeats, and other work around it
+  kOptimizer,  // each has one optimizer step
+  kLayers,     // each has a repeated block and other activities around it
   kReadback,   // each copies a result to the host
-  kPause,      // each follows a gap of many times its length
-  kWhole,      // the sequence is nothing but this period, from its first item to its last; with
-               // products in it, whole ones alone
+  kPause,      // each follows an idle gap of many times its length
+  kWhole,      // the whole sequence is repeats of the period; with matrix products, only complete
+               // ones
 };
 std::string_view period_evidence_words(PeriodEvidence evidence);
 
@@ -44,15 +44,15 @@ struct Period {
   size_t end = 0;
 };
 struct Periods {
-  std::vector<Period> periods;  // in order, disjoint; at least 3
+  std::vector<Period> periods;  // sorted, disjoint; at least 3
   PeriodEvidence evidence = PeriodEvidence::kWhole;
-  size_t items = 0;    // of the typical period
-  double alike = 0;    // lowest share of names that a period has in common with the typical one
-  size_t outside = 0;  // items in none: a warm-up, an evaluation, what is cut at the ends
+  size_t items = 0;    // length of the typical period
+  double alike = 0;    // lowest share of names that a period shares with the typical one
+  size_t outside = 0;  // items in no period: warm-up, evaluation, incomplete periods at the ends
 };
 
-// The iterations of a sequence. Nothing where it is not clear that what repeats is one: no period
-// is better than a wrong one.
+// Finds the iterations of a sequence. nullopt unless it is clear that the repeated part is an
+// iteration: no period is better than a wrong one.
 std::optional<Periods> find_periods(const std::vector<SequenceItem>& items);
 
 }  // namespace assay

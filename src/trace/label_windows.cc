@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kLabelsShown = 8;
 constexpr size_t kLabelLength = 60;
 
-// Match result of each string of the pool, computed only for the names in use.
+// Match results per string of the pool, computed only for names in use.
 class NameMatcher {
  public:
   NameMatcher(const Trace& trace, std::string_view glob)
@@ -49,7 +49,7 @@ std::string printable(std::string_view label) {
                                       : std::string(label.substr(0, kLabelLength - 3)) + "...";
 }
 
-// The most frequent labels, without those of iterations, which are found without a glob.
+// Adds the most frequent labels, except those of iterations, which are found without a glob.
 template <typename Table>
 void add_labels(const Trace& trace, const Table& table, std::vector<std::string>& labels) {
   std::unordered_map<uint32_t, size_t> counts;
@@ -86,7 +86,7 @@ Error nothing_matches(const Trace& trace, std::string_view glob) {
 bool matches_glob(std::string_view text, std::string_view glob) {
   size_t t = 0;
   size_t g = 0;
-  size_t star = std::string_view::npos;  // the last '*' met, and what it has eaten so far
+  size_t star = std::string_view::npos;  // last '*'; `eaten` is the end of its match
   size_t eaten = 0;
   while (t < text.size()) {
     if (g < glob.size() && glob[g] == '*') {
@@ -107,7 +107,7 @@ bool matches_glob(std::string_view text, std::string_view glob) {
 }
 
 std::vector<Window> disjoint_windows(std::vector<Window> windows, uint64_t& overlaps_cut) {
-  // Longer first, so that of two that start together the outer one stays.
+  // Longer first, so that the outer one of two windows with equal start stays.
   std::stable_sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   });

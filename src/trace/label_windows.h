@@ -1,6 +1,6 @@
 #pragma once
 
-// Windows selected by label: the annotations with a label that matches a glob.
+// Windows selected by label: the annotations whose label matches a glob.
 
 #include <cstdint>
 #include <string_view>
@@ -13,13 +13,12 @@
 
 namespace assay {
 
-// True if all of `text` matches. '*' matches any characters and '?' one character. All others match
-// only themselves, letter case included, because labels are full of brackets.
+// True if the whole text matches. '*' matches any characters, '?' one character; other characters
+// match themselves, case-sensitively, because labels are full of brackets.
 bool matches_glob(std::string_view text, std::string_view glob);
 
-// Sorts windows by start and makes them disjoint. A window inside an earlier one is merged into it.
-// A window that extends beyond an earlier one ends it, which `overlaps_cut` counts. Empty ones are
-// dropped.
+// Sorts windows by start and makes them disjoint. Drops empty windows and those inside an earlier
+// one. Cuts a window at the start of the next one, which `overlaps_cut` counts.
 std::vector<Window> disjoint_windows(std::vector<Window> windows, uint64_t& overlaps_cut);
 
 // One window per annotation with a matching label; if there are none, per operator; if there are

@@ -11,17 +11,17 @@ namespace {
 // Maximum time by which a child may outlive its parent. Whole-microsecond traces round both ends to
 // 1 us, and even nanosecond traces have children that end a few hundred ns late.
 constexpr int64_t kOutliveNs = 1000;
-// Of parents above an operator: more than Python's limit of 1,000 calls.
+// Maximum nesting depth of operators, equal to Python's default recursion limit.
 constexpr uint32_t kMostNested = 1000;
 
-// A sum that stays at the largest value instead of overflowing, for files with absurd durations.
+// Saturating addition, for files with absurd durations.
 void add_clamped(int64_t& sum, int64_t more) {
   if (__builtin_add_overflow(sum, more, &sum)) sum = std::numeric_limits<int64_t>::max();
 }
 
 // First call of every correlation id. Ids are a per-process counter, so their range is nearly
-// always a small multiple of the number of calls. A table of that range answers in one load,
-// sequentially. Ids that are far apart (concatenated traces) use a sorted list.
+// always a small multiple of the number of calls: a table of that range needs one load per look-up.
+// Ids that are far apart (concatenated traces) use a sorted list.
 class CorrelationIndex {
  public:
   explicit CorrelationIndex(const ApiCallTable& calls) {
@@ -66,7 +66,7 @@ class CorrelationIndex {
     for (size_t i = 0; i < calls.size(); ++i) {
       if (calls.correlation[i] == 0) continue;
       ApiCallId& first = table_[calls.correlation[i] - low];
-      // Rows come thread by thread, so the earlier row is not always the earlier call.
+      // Rows are sorted by thread, so the first row is not always the first call.
       if (!first || calls.start_ns[i] < calls.start_ns[first.index()]) first = ApiCallId(i);
     }
   }
@@ -88,7 +88,7 @@ class CorrelationIndex {
 
   uint32_t low_ = 0;
   std::vector<ApiCallId> table_;
-  std::vector<Entry> list_;  // by correlation
+  std::vector<Entry> list_;  // sorted by correlation
 };
 
 void link_activities(const Trace& trace, const CorrelationIndex& calls, Links& links) {
@@ -196,10 +196,10 @@ void count_calls(const Trace& trace, const CorrelationIndex& calls, Links& links
 
 // One pass over ops and calls, thread by thread in time order, with a stack of the open ops.
 //
-// An op leaves the stack for good if it has ended, or if a child outlives it by more than
-// kOutliveNs. Any later start inside such an op is also inside that child, which is the inner one,
-// and whatever outlives the child outlives the op too. An op under a tolerated child may have ended
-// already, so every pop tests the end.
+// An op leaves the stack if it has ended, or if a child outlives it by more than kOutliveNs. Any
+// later start inside such an op is also inside that child, which is the inner one, and whatever
+// outlives the child also outlives the op. An op under a tolerated child may have ended already, so
+// every pop tests the end.
 class Nester {
  public:
   Nester(const Trace& trace, Links& links) : trace_(trace), links_(links) {}
@@ -212,7 +212,7 @@ class Nester {
     size_t op = 0;
     size_t call = 0;
     while (op < ops.size() || call < calls.size()) {
-      ThreadId thread;  // kNone is the largest id
+      ThreadId thread;  // kNone, the largest id
       if (op < ops.size()) thread = ops.thread[op];
       if (call < calls.size()) thread = std::min(thread, calls.thread[call]);
       open_.clear();
@@ -234,11 +234,11 @@ class Nester {
   struct Open {
     int64_t end_ns;
     OpId op;
-    uint32_t depth;  // parents above it
+    uint32_t depth;  // number of parents
   };
 
-  // Chains of parents are walked for every launch, so that their length is bounded: below
-  // kMostNested an operator becomes a sibling.
+  // Every launch walks its chain of parents, so the length is bounded: an operator nested deeper
+  // than kMostNested becomes a sibling.
   OpId parent_below(const Open& around, int64_t start_ns, uint32_t& depth) const {
     OpId parent = around.op;
     depth = around.depth + 1;
@@ -271,7 +271,7 @@ class Nester {
     }
     links_.stats.overlap_split += split;
     open_.push_back(
-        {end_ns, op, depth});  // one of no length is popped before anything can lie in it
+        {end_ns, op, depth});  // a zero-length op is popped before anything is inside it
   }
 
   void place_call(ApiCallId call) {

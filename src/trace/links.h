@@ -1,11 +1,11 @@
 #pragma once
 
-// Edges over a Trace: launch call -> GPU activities, operator -> child operator, operator -> call.
+// Links between the rows of a Trace: launch call -> GPU activities, operator -> child operator,
+// operator -> call.
 //
-// A correlation id alone is not a key. It is unique only per process. A graph launch shares one
-// among hundreds of kernels, and runtime and driver rows of one launch may both have it. Activities
-// queued before the window have a kernel but no call. Each of these is counted below; nothing is
-// dropped.
+// A correlation id alone is not a key. It is unique only per process. Hundreds of kernels of a
+// graph launch share one, and the runtime and driver rows of one launch may both have it. Kernels
+// queued before the window have no call. Each case is counted below; nothing is dropped.
 
 #include <cstdint>
 #include <span>
@@ -58,19 +58,19 @@ void for_each_link_stat(const LinkStats& stats, Visitor&& visit) {
 }
 
 struct Links {
-  std::vector<ApiCallId> activity_call;     // per activity; kNone = no call in the trace
-  std::vector<uint32_t> call_offsets;       // per call + 1: range in call_activities
-  std::vector<ActivityId> call_activities;  // activities per call by device start
+  std::vector<ApiCallId> activity_call;     // per activity; kNone = none in the trace
+  std::vector<uint32_t> call_offsets;       // per call, plus one: ranges in call_activities
+  std::vector<ActivityId> call_activities;  // activities by call, then by device start
   std::vector<OpId> op_parent;              // per op: enclosing op on the same thread, or kNone
   std::vector<OpId> call_op;                // per call: innermost enclosing op, or kNone
-  // Per activity, the operator that caused it, or kNone. It is the op of the linked call, else the
-  // op with the External id of the activity or of its call. An External id that equals the
-  // correlation id of its row belongs to no operator and is ignored (Kineto wrote those for rows it
+  // Per activity, the operator that caused it, or kNone: the op of the linked call, else the op
+  // with the External id of the activity or of its call. An External id that equals the row's
+  // correlation id is ignored, because it belongs to no operator (Kineto wrote those for rows it
   // could not attribute until 2024-10). If several ops have the id (it restarts with every
   // profiling session), the last one that starts before the row counts.
   std::vector<OpId> activity_op;
   std::vector<ApiRole> role;  // per StringId
-  // Per stream, the start of its first linked kernel; of the trace's first one, if the stream has
+  // Per stream, the start of its first linked kernel, or of the trace's first one if the stream has
   // none. INT64_MAX if no kernel of the trace is linked.
   std::vector<int64_t> first_linked_ns;
   LinkStats stats;
@@ -79,8 +79,8 @@ struct Links {
     return {call_activities.data() + call_offsets[call.index()],
             call_activities.data() + call_offsets[call.index() + 1]};
   }
-  // An unlinked kernel that was over before its stream ran anything linked. A stream runs in order,
-  // so it was queued before that, and so before the trace began.
+  // True for an unlinked kernel that ended before the first linked kernel of its stream started. A
+  // stream runs in order, so the kernel was queued earlier, before the trace began.
   bool carried_over(const Trace& trace, ActivityId kernel) const {
     const int64_t first_ns = first_linked_ns[trace.activities.stream[kernel.index()].index()];
     return !activity_call[kernel.index()] && first_ns != INT64_MAX &&
@@ -89,7 +89,7 @@ struct Links {
   ApiRole role_of(const Trace& trace, ApiCallId call) const {
     return role[trace.api_calls.name[call.index()].value];
   }
-  // Outermost enclosing operator; op itself when it has no parent.
+  // Outermost enclosing operator; `op` itself if it has no parent.
   OpId root_of(OpId op) const {
     while (op_parent[op.index()]) op = op_parent[op.index()];
     return op;
@@ -97,17 +97,17 @@ struct Links {
 };
 
 // Parent rule (SKIP section IV-A, spec/launch 1): the parent of an op c is the innermost op p of
-// the same thread that is open when c starts, p.start <= c.start < p.end, and that c does not
-// outlive by more than 1 us. Intervals are half-open: an op that starts when p ends is not inside
-// it, and a zero-length op encloses nothing. At equal start, the longer op is the parent; at equal
-// duration too, the first in the input. An op that outlives the innermost open op by more than 1 us
-// becomes its sibling and is counted.
+// the same thread with p.start <= c.start < p.end that c does not outlive by more than 1 us.
+// Intervals are half-open: an op that starts when p ends is not inside it, and a zero-length op
+// encloses nothing. At equal start, the longer op is the parent; at equal duration too, the first
+// in the input. An op that outlives the innermost open op by more than 1 us becomes its sibling and
+// is counted.
 //
 // A call of any length belongs to the innermost op open when it starts, because its times come from
 // another clock (CUPTI, roctracer) than those of the operators.
 //
-// Of several calls with one correlation id (runtime and driver row of one launch), the first to
-// start is the launch; the others have no activities.
+// Of several calls with one correlation id (runtime and driver row of one launch), the earliest is
+// the launch; the others have no activities.
 Links link_trace(const Trace& trace);
 
 }  // namespace assay

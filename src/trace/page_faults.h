@@ -1,7 +1,7 @@
 #pragma once
 
-// Page faults of managed memory, as Nsight Systems keeps them: rows of Trace::other_events of one
-// category, in no thread. The host causes those of the CPU, kernels those of the GPU.
+// Page faults of managed memory, as recorded by Nsight Systems: rows of Trace::other_events with
+// one category and no thread. CPU faults are caused by the host, GPU faults by kernels.
 
 #include <string_view>
 

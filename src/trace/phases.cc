@@ -13,15 +13,15 @@
 namespace assay {
 namespace {
 
-constexpr size_t kShortestRun = 4;       // decode steps in a row
-constexpr double kSharedKernels = 0.95;  // of two steps of one run
+constexpr size_t kShortestRun = 4;       // minimum number of consecutive decode steps
+constexpr double kSharedKernels = 0.95;  // minimum of two steps of one run
 constexpr double kLengthSpread = 0.02;
-constexpr double kLongerPrefill = 1.2;  // device time against a decode step's
+constexpr double kLongerPrefill = 1.2;  // minimum device time relative to a decode step
 constexpr size_t kShortestPeriod = 16;  // kernels; a shorter one is a loop over one operator
 constexpr double kFewestPrefillKernels = 0.8;
 constexpr double kMostPrefillKernels = 1.5;
 
-// True if `word` is in the lower-case text with no letter before or after it.
+// True if the lower-case text contains `word` as a whole word.
 bool has_word(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
     const size_t end = at + word.size();
@@ -32,7 +32,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-// True if the digits after `key` are a number above 0; nullopt without the key and digits.
+// Whether the number after `key` is above 0; nullopt without the key and digits.
 std::optional<bool> positive_behind(std::string_view text, std::string_view key) {
   const size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nullopt;
@@ -47,11 +47,11 @@ Phase one_of(bool prefill, bool decode) {
   return prefill ? Phase::kPrefill : Phase::kDecode;
 }
 
-// ---- labels
-// --------------------------------------------------------------------------------------
+// ---- labels ----
 
 Phases phases_by_label(const Trace& trace) {
-  std::vector<uint8_t> told(trace.strings.size());  // 0 not looked at, 1 + phase
+  std::vector<uint8_t> told(trace.strings.size());  // per StringId: 0 = not computed, else 1 +
+                                                    // phase
   std::vector<Window> labelled;
   for (size_t i = 0; i < trace.annotations.size(); ++i) {
     const StringId name = trace.annotations.name[i];
@@ -77,13 +77,12 @@ Phases phases_by_label(const Trace& trace) {
     ++steps;
     engine |= is_step_label(window.name);
   }
-  // A single label of a person's own may span the whole loop.
+  // A single user label may enclose the whole loop.
   phases.decode_steps = steps > 1 || engine ? steps : 0;
   return phases;
 }
 
-// ---- patterns
-// ------------------------------------------------------------------------------------
+// ---- patterns ----
 
 struct Launched {
   int64_t call_ns;
@@ -108,7 +107,7 @@ std::vector<Launched> launch_sequence(const Trace& trace, const Links& links) {
   return sequence;
 }
 
-// Content of one window: names sorted for comparing, and the device time.
+// Content of one window: sorted kernel names, and the device time.
 struct Pass {
   std::vector<StringId> names;
   int64_t device_ns = 0;
@@ -178,7 +177,7 @@ Phases phases_of_iterations(const Trace& trace, const std::vector<Launched>& seq
   return phases;
 }
 
-// z[i]: number of equal elements of the sequences starting at i and at 0 (Gusfield).
+// z[i]: length of the common prefix of the sequence and its suffix at i (Gusfield).
 std::vector<size_t> z_function(const std::vector<StringId>& text) {
   std::vector<size_t> z(text.size(), 0);
   size_t left = 0;
@@ -218,7 +217,7 @@ int64_t device_time(const Trace& trace, const std::vector<Launched>& sequence, s
   return sum_ns;
 }
 
-// Windows of a sequence that ends with `repeats` times `period` kernels.
+// The phases of a sequence that ends with `repeats` times `period` kernels.
 Phases phases_of_period(const Trace& trace, const Links& links,
                         const std::vector<Launched>& sequence, size_t period, size_t repeats,
                         int64_t end_ns) {
@@ -260,7 +259,7 @@ Phases phases_of_sequence(const Trace& trace, const Links& links,
   for (size_t period = kShortestPeriod; period * kShortestRun <= z.size(); ++period) {
     const size_t repeats = z[period] / period + 1;
     if (repeats < kShortestRun) continue;
-    // One less if the prefill ends with a complete period, as when it runs the same kernels.
+    // Also tries one repeat less: a prefill that runs the same kernels ends with a complete period.
     for (size_t taken = repeats; taken >= kShortestRun && taken + 1 >= repeats; --taken) {
       Phases phases = phases_of_period(trace, links, sequence, period, taken, end_ns);
       if (phases.source != PhaseSource::kNone) return phases;
@@ -342,7 +341,7 @@ Phases find_phases(const Trace& trace, const Links& links, const Windows& window
     return none;
   }
   const std::vector<Launched> sequence = launch_sequence(trace, links);
-  // Periods of kernels leave out the prefill before them, which is not a period.
+  // Windows from kernel periods leave out the prefill before them, which is no period.
   const bool told =
       windows.source != WindowSource::kWholeTrace && windows.source != WindowSource::kKernelPeriod;
   if (told) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Prefill and decode: the two phases of text generation. Detected by labels, else by a pattern that
-// repeats per token, else unknown. A wrong split would make every number wrong; no split makes none
+// Prefill and decode, the two phases of text generation. Detected by labels, else by a pattern that
+// repeats per token, else unknown: a wrong split would make every number wrong, no split makes none
 // wrong.
 
 #include <cstdint>
@@ -23,25 +23,25 @@ std::string_view phase_source_name(PhaseSource source);
 
 struct Phases {
   PhaseSource source = PhaseSource::kNone;
-  Windows windows;           // ordered, disjoint; empty if the phases are not separable
-  std::vector<Phase> phase;  // per window, kNone for what is neither (a mixed batch)
-  // Decode steps among the windows, each of which makes one token per sequence; 0 = unknown (one
-  // label around a whole decode loop).
+  Windows windows;           // sorted, disjoint; empty if the phases are not separable
+  std::vector<Phase> phase;  // per window; kNone for a mixed batch
+  // Number of decode steps among the windows, each of which makes one token per sequence; 0 =
+  // unknown (one label around a whole decode loop).
   uint64_t decode_steps = 0;
-  std::string why;  // sentence: the evidence, or the missing data
+  std::string why;  // a sentence: the evidence, or the missing data
 };
 
 // Phase of a label: "prefill" and "decode" as whole words in any letter case (not "decoder");
 // SGLang's "step[EXTEND ...]"; vLLM's "..._context_3(...)_generation_0(...)", the numbers of
-// sequences in prefill and in decode. A mixed batch of both is neither, and so is a label that says
-// both.
+// sequences in prefill and in decode. kNone for mixed batches, and for labels with both words.
 Phase phase_of_label(std::string_view label);
-// Labels that serving engines give to every step of their loop: "step[DECODE ...]", "execute_...".
+// True for labels that serving engines give to every step: "step[DECODE ...]", "execute_...".
 bool is_step_label(std::string_view label);
 
 // True if the trace contains attention and no training.
 bool may_generate(const Trace& trace);
 
+// Methods, in this order:
 // 1. Outermost annotations with a label of a phase.
 // 2. Of the given iterations: runs of at least 4 in a row with nearly the same kernels (number
 //    within 2 %, at least 95 % in common) are decode steps if the iteration before the run has

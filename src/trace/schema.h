@@ -25,7 +25,7 @@ enum class ActivityKind : uint8_t {
   kSync,   // cuda_sync / cuda_event rows: waiting on the device, never busy time
   kOther,  // GPU activity other than a kernel (e.g. MTIA command packets)
 };
-// Work that every vendor's device does: kernels, copies and fills.
+// Activities of every vendor's devices: kernels, copies and fills.
 constexpr bool is_plain_work(ActivityKind kind) {
   return kind == ActivityKind::kKernel || kind == ActivityKind::kMemcpy ||
          kind == ActivityKind::kMemset;

@@ -33,7 +33,7 @@ void add_marks(const Table& table, const NumberOf& number_of, std::vector<StepMa
 }  // namespace
 
 std::vector<StepMark> profiler_marks(const Trace& trace) {
-  // Once per name: there are far fewer names than rows, and mostly none of them is a step's.
+  // Computed per name: there are far fewer names than rows, and usually none is a step's.
   NumberOf number_of(trace.strings.size());
   for (size_t i = 0; i < number_of.size(); ++i) number_of[i] = step_number(trace.text(StringId(i)));
   const auto told = [](const std::optional<uint64_t>& number) { return number.has_value(); };

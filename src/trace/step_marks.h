@@ -1,6 +1,6 @@
 #pragma once
 
-// The marks that PyTorch's profiler sets around the steps of a program.
+// Marks of PyTorch's profiler around the steps of a program.
 
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// "ProfilerStep#7", as one thread or device has it.
+// "ProfilerStep#7" on one thread.
 struct StepMark {
   uint64_t number = 0;
   StringId name;
@@ -17,8 +17,8 @@ struct StepMark {
   int64_t end_ns = 0;
 };
 
-// First from the annotations, then from the operators, where Kineto put them before it had user
-// annotations; each in the order of its table.
+// Marks in annotations, then in operators, where Kineto put them before it had user annotations;
+// each in table order.
 std::vector<StepMark> profiler_marks(const Trace& trace);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
-// Calls of the operating system's library, as Nsight Systems keeps them (OSRT_API): rows of
-// Trace::other_events of one category.
+// Calls of operating system libraries, as recorded by Nsight Systems (OSRT_API): rows of
+// Trace::other_events with one category.
 
 #include <cstddef>
 #include <string_view>

@@ -1,8 +1,8 @@
 #pragma once
 
-// Storage generated from trace/schema.h: for every table a struct of columns (std::vector each)
-// and a plain row struct for appending. Columns, not objects: a pass over one field touches only
-// that field's bytes.
+// Storage generated from trace/schema.h: a struct of columns (std::vector each) per table, and a
+// plain row struct for appending. Columns, because a pass over one field then touches only its
+// bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace assay {
 #define ASSAY_FIRST_SIZE(type, name, unit, doc) \
   if (rows == SIZE_MAX) rows = name.size();
 
-// Code for all columns of a row is in trace/table.cc, compiled once and not in every file that
-// reads one.
+// Member functions that touch all columns are defined in trace/table.cc, so that they are compiled
+// once.
 #define ASSAY_DEFINE_TABLE(member, Name, COLUMNS, doc)                       \
   struct Name##Row {                                                         \
     COLUMNS(ASSAY_FIELD)                                                     \

@@ -1,9 +1,9 @@
 #pragma once
 
-// A Trace: the events of one profiled process, as columns. Built once by a TraceBuilder and then
+// A Trace: the events of one profiled process, as columns. Made by a TraceBuilder and then
 // immutable. Every table is sorted by (lane, start, longer first, ids, texts); the lane is the
 // thread or the stream. Side tables are sorted by the row they belong to. Row ids are positions in
-// that order, which is independent of the order of the input.
+// that order, which does not depend on the order of the input.
 
 #include <cstdint>
 #include <optional>
@@ -31,7 +31,7 @@ struct Stream {
   std::string name;    // thread_name metadata; may be empty
 };
 
-// One entry of deviceProperties: the devices of the machine, not those that were traced.
+// One entry of deviceProperties, which lists the devices of the machine, traced or not.
 struct DeviceProperties {
   int64_t id = 0;
   std::string name;  // may be empty on ROCm
@@ -48,13 +48,13 @@ struct DistributedInfo {
   std::string backend;
 };
 
-// A string-valued or number-valued header key, as text. Environment-like objects are not kept.
+// A header key with a string or number as its value. Environment-like objects are not kept.
 struct MetadataEntry {
   std::string key;
   std::string value;
 };
 
-// Rows as the file had them, before any table: what the import read, by what it was.
+// Counts of the file's events by kind, before they become rows of tables.
 struct RowCounts {
   uint64_t events = 0;       // elements of the event array
   uint64_t flow_starts = 0;  // ac2g and its older names
@@ -69,7 +69,7 @@ struct RowCounts {
 enum class Tracer : uint8_t { kPyTorchProfiler, kNsightSystems, kAssay, kOther };
 
 struct Trace {
-  // It is moved, never copied. Made once, in trace.cc: each is some KB of code.
+  // Moved, never copied. Defined in trace.cc because each is several KB of code.
   Trace();
   ~Trace();
   Trace(Trace&&) noexcept;
@@ -78,7 +78,8 @@ struct Trace {
   std::string source;          // file name as given, "-" for stdin
   uint64_t source_bytes = 0;   // bytes on disk
   uint64_t content_bytes = 0;  // bytes after decompression
-  // For the bytes on disk, by base/checksum.h; nullopt for a pipe that was not read to its end.
+  // Checksum (base/checksum.h) of the bytes on disk; nullopt for a pipe that was not read to its
+  // end.
   std::optional<uint64_t> source_checksum;
 
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc) Row##Table member;
@@ -95,7 +96,7 @@ struct Trace {
   RowCounts counts;
   ImportLog log;
   bool whole_microseconds = false;  // no time in the file has a fraction: resolution is 1 us
-  // Time without recording: unrecorded_spans() of the rows, computed once (trace/unrecorded.h).
+  // Intervals without recording: unrecorded_spans(), computed once (trace/unrecorded.h).
   std::vector<Interval> unrecorded;
   int64_t base_time_ns = 0;  // baseTimeNanoseconds, already added to every time
 
@@ -109,7 +110,7 @@ struct Trace {
   }
 };
 
-// Row of op_inputs per operator; UINT32_MAX where none was recorded.
+// Row of op_inputs per operator; UINT32_MAX if none was recorded.
 inline std::vector<uint32_t> input_rows(const Trace& trace) {
   std::vector<uint32_t> rows(trace.ops.size(), UINT32_MAX);
   for (size_t i = 0; i < trace.op_inputs.size(); ++i) {

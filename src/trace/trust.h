@@ -13,13 +13,13 @@ namespace assay {
 struct TrustNote {
   std::string what;  // stable key, e.g. "unlinked_kernels"
   uint64_t count = 0;
-  int64_t time_ns = 0;  // time at stake; 0 = none
+  int64_t time_ns = 0;  // affected time; 0 = none
   std::string affects;  // names of the printed numbers, comma separated
-  std::string effect;   // one sentence: which way and by how much
+  std::string effect;   // one sentence: direction and size of the effect
 };
 using TrustNotes = std::vector<TrustNote>;
 
-// Collects notes about what was counted: no count, no note.
+// Collects notes; ignores those with a count of 0.
 class NoteList {
  public:
   void add(std::string what, uint64_t count, int64_t time_ns, std::string affects,

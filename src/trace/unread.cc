@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// The two most frequent, in words; names of kernels fill pages.
+// Lists the two most frequent names, shortened: kernel names can fill pages.
 std::string most_frequent(const std::map<std::string_view, uint64_t>& counts) {
   constexpr size_t kTold = 2;
   constexpr size_t kLongest = 40;
@@ -35,7 +35,7 @@ std::string unread_rows_words(const Trace& trace) {
   const OtherEventTable& rows = trace.other_events;
   if (rows.empty()) return "";
   std::map<std::string_view, uint64_t> categories;
-  std::map<std::string_view, uint64_t> names;  // of rows without a category
+  std::map<std::string_view, uint64_t> names;  // for rows without a category
   for (size_t i = 0; i < rows.size(); ++i) {
     const bool told = rows.category[i] != StringId(0);
     ++(told ? categories : names)[trace.text(told ? rows.category[i] : rows.name[i])];

@@ -1,15 +1,15 @@
 // Time that the recorder missed in the middle of one file: PyTorch's profiler can record some
 // steps, pause, and record later ones into the same file.
 //
-// Problem: the activity in between is unknown. As idle time of the device it would become "the host
-// did something that is not recorded", with an action to remove it.
+// Problem: the activity in between is unknown. Counted as idle time, it would be reported as
+// unattributed host time, with an action to remove it.
 //
 // Method: the profiler numbers its steps. It was off if a number is missing between two consecutive
 // steps and no table has a row for a while between them. A gap alone is no evidence, because a
 // program that waits or computes without operators looks the same.
 //
-// Effect: a run of 2.07 s with two windows of eight steps, 1.1 s apart, would be "Host-bound, 53.6
-// %".
+// Effect: without this, a run of 2.07 s with two windows of eight steps, 1.1 s apart, is
+// "Host-bound, 53.6 %".
 
 #include "trace/unrecorded.h"
 
@@ -21,7 +21,7 @@
 namespace assay {
 namespace {
 
-// The profiler's steps by number, each from its first mark's begin to its last one's end.
+// The profiler's steps by number, each from the start of its first mark to the end of its last one.
 std::map<uint64_t, Interval> numbered_steps(const Trace& trace) {
   std::map<uint64_t, Interval> steps;
   for (const StepMark& mark : profiler_marks(trace)) {
@@ -33,7 +33,7 @@ std::map<uint64_t, Interval> numbered_steps(const Trace& trace) {
   return steps;
 }
 
-// Between steps that follow each other in time, but not in number.
+// Gaps between steps that are consecutive in time but not in number.
 std::vector<Interval> jumps(const std::map<uint64_t, Interval>& steps) {
   std::vector<Interval> found;
   const Interval* before = nullptr;
@@ -49,7 +49,7 @@ std::vector<Interval> jumps(const std::map<uint64_t, Interval>& steps) {
   return found;
 }
 
-// The part of `span` that rows of the trace cover.
+// The parts of `span` that rows of the trace cover, merged.
 std::vector<Interval> rows_in(const Trace& trace, Interval span) {
   std::vector<Interval> rows;
   const auto add = [&](const auto& table) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Stretches that the recorder left out, in the middle of one file.
+// Intervals that the recorder left out in the middle of a file.
 
 #include <cstdint>
 #include <vector>
@@ -10,11 +10,12 @@
 
 namespace assay {
 
-// Minimum length of a host stall. For so long the host does one thing, or nothing that is recorded,
-// or the recorder stalls. A busy host takes tens of microseconds between two launches.
+// Minimum length of a host stall. During such a gap the host executes one long operation or
+// something that is not recorded, or the recorder stalls; a busy host takes tens of microseconds
+// between two launches.
 constexpr int64_t kPauseNs = 300'000;
 
-// Ascending and disjoint. Unrecorded, and therefore excluded from wall time.
+// The intervals, sorted and disjoint. They are excluded from wall time.
 std::vector<Interval> unrecorded_spans(const Trace& trace);
 
 }  // namespace assay

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 5> kNames = {
 
 constexpr std::array<std::string_view, 6> kWaitWords = {"wait",  "waiting",   "waits",
                                                         "fence", "semaphore", "barrier"};
-// Words that say for what, or how.
+// Words for the object or the manner of a wait.
 constexpr std::array<std::string_view, 21> kWaitObjects = {
     "event", "events", "stream", "notify", "packet",  "value",   "for",
     "on",    "signal", "queue",  "host",   "device",  "command", "and",
@@ -29,7 +29,7 @@ bool is_one_of(const std::array<std::string_view, kSize>& words, std::string_vie
 }  // namespace
 
 bool is_device_wait(std::string_view name) {
-  constexpr size_t kLongest = 40;  // names of kernels are longer, and most rows are kernels
+  constexpr size_t kLongest = 40;  // kernel names are longer, and most rows are kernels
   constexpr std::string_view kBetweenWords = "_- ():=#";
   if (name.empty() || name.size() > kLongest) return false;
   bool waits = false;

@@ -34,14 +34,14 @@ Result<std::vector<LevelRule>> read_rules(const std::string& path) {
   return parse_level_rules(text, path);
 }
 
-// Results of the ranks of a job, in order.
+// Collects the results of a job's ranks, in order.
 struct JobReader {
   const BreakdownRequest& request;
   const BreakdownOptions& options;
   const CounterRuns& counters;
   TelemetryRun& telemetry;
   const FactBook& facts;
-  std::string device;  // that the user names, or none
+  std::string device;  // given by the user, or empty
   RoofReader roof;
   std::shared_ptr<const std::vector<CapturedGraph>> captured;
   JobMemory memory = {};
@@ -88,7 +88,7 @@ Status JobReader::read(std::vector<std::string>& files, size_t at) {
   ranks.back().counters = std::move(joined);
   clock.mark("breakdown", trace.content_bytes);
   std::vector<ImportNote> import_log = import_notes(trace.log);
-  // Counter files name devices of their own.
+  // With counter files, the device comes from these files.
   if (counters.empty()) {
     if (auto note = unused_facts(facts, request.counters.facts, trace.devices, device))
       import_log.push_back(*std::move(note));
@@ -135,7 +135,7 @@ Status JobReader::finish() {
   return Ok{};
 }
 
-// The run as the only configuration: what takes none to compare with.
+// Treats the run as the only configuration, for insights that need no comparison.
 Status JobReader::add_insights(const JobLevels& job, const TelemetryReport& samples) {
   ConfigFigures figures = config_figures("", job, {});
   if (telemetry.any()) add_figure_telemetry(samples, figures);
@@ -178,7 +178,7 @@ void JobReader::add_roof(const TelemetryReport& samples) {
   document.sections.push_back(roof_section(found, {.operators = request.roof, .use = true}));
 }
 
-// A memory snapshot has none.
+// Memory snapshots have no kernels: rejects options that need them.
 Status refuse_what_needs_kernels(const BreakdownRequest& asked) {
   const bool any = asked.roof || asked.grouped || !asked.explain.empty() ||
                    !asked.captures.empty() || !asked.map_file.empty() ||

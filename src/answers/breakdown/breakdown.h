@@ -1,6 +1,6 @@
 #pragma once
 
-// Time by level: kernel, operation, layer, phase, iteration, GPU, job.
+// Time by level, from the kernel to the job.
 
 #include <string>
 #include <vector>
@@ -21,15 +21,16 @@ struct BreakdownRequest {
   std::string map_file = {};  // rules: docs/formats/breakdown_map.md
   LevelDefinition definition = LevelDefinition::kAssay;
   LevelQuery query = {};
-  bool grouped = false;     // a table of what the query says
+  bool grouped = false;     // a table grouped as the query says
   double min_share = 0.01;  // tree nodes below this share of the total are merged
   TelemetryRequest telemetry = {};
-  CounterRequest counters = {};  // its device and specifications also serve the roofline
-  std::string explain = {};      // readers see why kernels of this name stand where they do
-  bool roof = false;             // the output has only the distance of operations from the roofline
+  CounterRequest counters = {};  // device and specifications are also used for the roofline
+  std::string explain = {};      // kernel name; the output explains how matching kernels were
+                                 // attributed
+  bool roof = false;             // output only the roofline distance of each operation
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
 };
-// One rank at a time: its trace is gone before the next is read.
+// Reads one trace at a time and frees it before the next.
 Result<Answer> answer_breakdown(const BreakdownRequest& request);
 
 // Common input of both breakdown answers. rules must outlive the options.

@@ -20,7 +20,7 @@ Error bad_config(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// The files of each configuration, once their names are as they should be.
+// The files of each configuration. Errors: invalid or duplicate names.
 Result<std::vector<std::vector<std::string>>> files_of(const LevelConfigsRequest& request) {
   std::vector<std::vector<std::string>> all;
   std::set<std::string> names;
@@ -39,7 +39,7 @@ Result<std::vector<std::vector<std::string>>> files_of(const LevelConfigsRequest
   return all;
 }
 
-// Counts of the same code add up; the first place is that of the first file.
+// Adds the counts of equal codes. first_offset is that of the first file.
 void merge_notes(std::vector<ImportNote> more, std::vector<ImportNote>& notes) {
   for (ImportNote& note : more) {
     const auto at = std::find_if(notes.begin(), notes.end(), [&note](const ImportNote& other) {
@@ -47,7 +47,7 @@ void merge_notes(std::vector<ImportNote> more, std::vector<ImportNote>& notes) {
     });
     if (at == notes.end()) {
       notes.push_back(std::move(note));
-      notes.back().first_offset = -1;  // a place in which of the files?
+      notes.back().first_offset = -1;  // the offset would not say in which file
     } else {
       at->count += note.count;
     }
@@ -68,7 +68,7 @@ void merge_losses(const TrustNotes& more, TrustNotes& notes) {
   }
 }
 
-// Adds the configuration's inputs and its part to the document.
+// Appends the configuration's inputs and its part to the document.
 Result<ConfigFigures> read_config(const LevelConfig& config, std::vector<std::string> files,
                                   const BreakdownRequest& request, const BreakdownOptions& options,
                                   Answer& answer) {
@@ -83,7 +83,7 @@ Result<ConfigFigures> read_config(const LevelConfig& config, std::vector<std::st
   answer.data_lost |= telemetry.data_lost();
   CounterRequest counted = request.counters;
   counted.files = config.counters;
-  if (counted.files.empty()) counted = {};  // of the other configurations
+  if (counted.files.empty()) counted = {};  // counter files belong to other configurations
   ASSAY_TRY_ASSIGN(const CounterRuns counters, CounterRuns::read(counted, traces.allow_truncated));
   for (size_t i = 0; i < files.size(); ++i) {
     ASSAY_TRY_ASSIGN(LoadedTrace loaded, load_or_split(files, i, traces));

@@ -15,20 +15,21 @@ struct LevelConfig {
   std::string name = {};
   std::string traces = {};  // a folder, pattern or file with the traces of its ranks
   std::optional<int64_t> tokens =
-      {};  // processed per iteration by all GPUs; if absent, from the traces
+      {};  // processed per iteration by all GPUs; absent = taken from the traces
   std::vector<std::string> telemetry = {};
   std::vector<std::string> counters = {};
 };
 
-// The first configuration is what others are compared with.
+// The first configuration is the baseline.
 struct LevelConfigsRequest {
   BreakdownRequest breakdown =
-      {};  // for each of them; inputs and files of logs and counters unused
+      {};  // for every configuration; its inputs, logs and counter files are ignored
   std::vector<LevelConfig> configs = {};
-  std::vector<std::string> detail = {};  // those in the figures by layer and GPU; empty = all
+  std::vector<std::string> detail = {};  // configurations in the figures by layer and GPU; empty =
+                                         // all
   size_t top = 2;                        // operations per phase and type in figures by layer
 };
-// Reads one configuration at a time, and of each one trace at a time.
+// Reads the configurations in turn, one trace at a time.
 Result<Answer> answer_level_configs(const LevelConfigsRequest& request);
 
 }  // namespace assay

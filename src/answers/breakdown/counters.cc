@@ -21,7 +21,7 @@ Error bad(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// The rank in the last path component that has one; -1 if none has.
+// The rank in the last path component that contains one; -1 if none does.
 int64_t rank_in_path(const std::string& path) {
   int64_t rank = -1;
   for (const std::string& part : path_parts(path)) {
@@ -63,7 +63,7 @@ Result<PeaksText> parse_peaks(std::string_view text) {
   return peaks;
 }
 
-// The one kind of device that was counted; empty when no file names it.
+// The device model that was counted; empty if no file names it. Errors: several models.
 Result<CounterDevice> counted_device(const CounterJoin& counters) {
   CounterDevice one;
   for (const CounterDevice& device : counters.devices) {
@@ -96,7 +96,7 @@ Result<WaterfallDevice> find_device(const CounterRequest& request, const Counter
       device.peaks.source += (device.peaks.source.empty() ? "" : "; ") + key + ": " + fact.source;
     }
   }
-  // The run's own list of agents takes precedence over the specifications of the device.
+  // The list of agents in the run takes precedence over the device specifications.
   const std::pair<const char*, double> told[] = {{"compute_units", counted.compute_units},
                                                  {"matrix_units_per_cu", counted.simd_per_cu},
                                                  {"xcds", counted.xcds}};
@@ -140,7 +140,7 @@ Result<CountersView> view_of(const CounterRequest& request, const JobLevels& job
                       options.device};
 }
 
-// True if the request has a use without counters.
+// Rejects options that need counter files.
 Status fits_without_counters(const CounterRequest& request, bool roof) {
   if (!request.formulas.empty() || request.partial)
     return bad("--formulas and --partial-counters go with --counters");

@@ -1,6 +1,6 @@
 #pragma once
 
-// Counter runs of traces, and their waterfalls.
+// Hardware-counter runs of traces, and their waterfalls.
 
 #include <string>
 #include <vector>
@@ -25,13 +25,13 @@ struct CounterRequest {
   bool partial = false;       // the runs were restricted to some kernels
 };
 
-// The device that a text for --peaks names; empty where it has values alone.
+// The device named by a --peaks argument; empty if the argument has values only.
 Result<std::string> peaks_device(const std::string& text);
 
-// The counter runs of a request, read once.
+// The counter runs of a request, read once for all ranks.
 class CounterRuns {
  public:
-  // roof: device and specifications are also used without counter runs.
+  // `roof`: the device and specifications are needed even without counter runs.
   static Result<CounterRuns> read(const CounterRequest& request, bool allow_truncated,
                                   bool roof = false);
 
@@ -39,10 +39,10 @@ class CounterRuns {
   // The runs of the trace's rank; a run without a rank in its name belongs to every rank.
   Result<CounterJoin> join(const LoadedTrace& loaded, const BreakdownReport& report,
                            int64_t rank) const;
-  // The inputs of waterfalls, and the waterfalls: the figures of a configuration.
+  // Computes the waterfalls and adds them and their inputs to a configuration's figures.
   Status add_waterfalls(const CounterRequest& request, const JobLevels& job,
                         ConfigFigures& figures) const;
-  // Adds inputs, words and tables to the document.
+  // Adds inputs, sentences and tables to the document.
   Status describe(const CounterRequest& request, const JobLevels& job, Document& document) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Analysis of a memory snapshot of PyTorch (docs/formats/memory_snapshot.md).
+// Analysis of a PyTorch memory snapshot (docs/formats/memory_snapshot.md).
 
 #include <string>
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace assay {
 
-// True if the only input is one. It has no kernels, so it is analyzed alone, not with traces.
+// True if there is exactly one input and it is a memory snapshot. Snapshots have no kernels and are
+// analyzed without traces.
 bool is_memory_snapshot(const std::vector<std::string>& inputs);
 Result<Answer> answer_memory_snapshot(const std::string& path);
 

@@ -12,12 +12,12 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kSensorLeastLateNs = -150'000'000;  // no sensor has a delay outside this range
+constexpr int64_t kSensorLeastLateNs = -150'000'000;  // delays outside this range are clock errors
 constexpr int64_t kSensorMostLateNs = 250'000'000;
 constexpr int64_t kStartWithinNs = 2'000'000'000;
-constexpr double kLeastCovered = 0.5;  // of a row by the log, needed for its power
+constexpr double kLeastCovered = 0.5;  // share of a row that the log must cover to report its power
 
-// First start and last end of anything in the trace.
+// First start to last end of all events in the trace.
 Interval span_of(const Trace& trace) {
   Interval span{INT64_MAX, INT64_MIN};
   const auto extend = [&span](const std::vector<int64_t>& start, const std::vector<int64_t>& dur) {
@@ -40,7 +40,7 @@ PowerSeries series_of(const TelemetryTrack& track) {
   return series;
 }
 
-// The power of one GPU for its rows, by the joint model.
+// Power of one GPU in each of its rows, from the joint model.
 Result<EnergyReport> fit_power(const LoadedTrace& loaded, const TelemetryTrack& track, int64_t gpu,
                                const std::vector<TelemetryRow>& rows, bool at_start) {
   const PowerSeries series = series_of(track);
@@ -78,7 +78,7 @@ TelemetryLag lag_of(const Result<EnergyReport>& fit, int64_t gpu, const std::str
   return lag;
 }
 
-// True if no fit attributes a log without a GPU column to this GPU.
+// Error if no fit could attribute a log without a GPU column to this GPU.
 Status check_track_early(size_t writers, const LoadedTrace& loaded, const TelemetryTrack& track,
                          int64_t gpu) {
   if (writers == 1) return Ok{};
@@ -88,7 +88,7 @@ Status check_track_early(size_t writers, const LoadedTrace& loaded, const Teleme
                                 track.undivided, "");
 }
 
-// Puts the fit's powers of the GPU's rows, which are in its order, where they were sampled.
+// Replaces the sampled powers of the GPU's rows by those of the fit, which are in the same order.
 void put_powers(const EnergyReport& fit, int64_t gpu, std::vector<TelemetryRow>& rows) {
   size_t next = 0;
   for (TelemetryRow& row : rows) {
@@ -193,7 +193,7 @@ ClocksByGpu TelemetryRun::clocks(const BreakdownReport& report) const {
     const TelemetryTrack* track = gpu_track(*placed_, TelemetrySignal::kSmClock, extent.gpu,
                                             report.extents.size() == 1, options_);
     if (track == nullptr || !track->undivided.empty()) continue;
-    // For the trace that was added last.
+    // Search backwards: the last one is of the trace that was added last.
     const auto lag = std::find_if(lags_.rbegin(), lags_.rend(),
                                   [&](const TelemetryLag& one) { return one.gpu == extent.gpu; });
     const int64_t late_ns = lag != lags_.rend() && lag->beyond_sensor ? lag->lag_ns : 0;

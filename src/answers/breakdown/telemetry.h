@@ -1,6 +1,6 @@
 #pragma once
 
-// Logs of cores and GPUs, and their alignment with traces.
+// CPU and GPU telemetry logs, and their alignment with traces.
 
 #include <optional>
 #include <string>
@@ -19,18 +19,18 @@ struct TelemetryRequest {
   TelemetryOptions options = {};
 };
 
-// Logs of a job, and what its ranks say about them: one rank at a time.
+// Joins the logs of a job to its ranks, one rank at a time.
 class TelemetryRun {
  public:
-  // Reads the logs; nothing to do without any.
+  // Reads the logs. The object stays empty if there are no files, see any().
   static Result<TelemetryRun> open(const TelemetryRequest& request, bool allow_truncated);
   bool any() const { return !logs_.empty(); }
-  // Rows of one rank. Its report still has its kernels. Fails where a log and this trace have no
-  // moment in common. `file`: empty for the only one. Power comes from the joint model of sensor
-  // and kernels (power/attribute.h), if the samples follow the trace.
+  // Adds the rows of one rank. `report` must still contain its kernels. `file` is empty for a
+  // single trace. Power comes from the joint model of sensor and kernels (power/attribute.h) if the
+  // samples follow the trace. Errors: a log that does not overlap this trace in time.
   Status add(const LoadedTrace& loaded, const BreakdownReport& report, const std::string& file);
-  // Clocks of the GPUs of the trace that was added last, moved as its power was where the log's
-  // clock is off. None if the GPU of the rows is unknown.
+  // Clocks of the GPUs of the trace added last. If the log's clock is off, they are shifted by the
+  // offset found for power. Empty if the GPU of the rows is unknown.
   ClocksByGpu clocks(const BreakdownReport& report) const;
   TelemetryReport finish();
   bool data_lost() const;

@@ -55,7 +55,7 @@ std::string gpu_json(const MeasuredFloor& measured) {
   return text + paths_json(measured.floor) + "}";
 }
 
-// The series of one GPU, by the names of their lines.
+// Measured series of one GPU, by line name.
 struct HipGpu {
   MeasuredFloor measured;
   std::map<std::string, std::vector<int64_t>> series;

@@ -11,9 +11,10 @@
 namespace assay {
 namespace {
 
-constexpr uint32_t kPrivate = 0700;  // of folders: what others write there would be believed
+constexpr uint32_t kPrivate = 0700;  // mode of folders: entries written by others would be trusted
 
-// FNV-1a of 64 bits, from two starts: the name of a file, guarded by the key inside it.
+// 64-bit FNV-1a. Two different seeds form the file name; the key inside the file detects
+// collisions.
 uint64_t fnv(const std::string& text, uint64_t hash) {
   for (const char c : text) {
     hash ^= static_cast<unsigned char>(c);
@@ -28,7 +29,7 @@ std::string safe_name(const std::string& text) {
   return safe.empty() ? "unknown" : safe;
 }
 
-// The identity of a kernel in a replay, without frequency and trace.
+// The identity of a kernel in a replay, independent of its frequency and trace.
 std::string key_text(const ReplayRequest& request, const ReplayFile& identity) {
   std::string text =
       fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", identity.gpu.name, identity.gpu.uuid,
@@ -63,7 +64,7 @@ std::optional<ReplayEntry> ReplayCache::find(const ReplayRequest& request) const
   auto file = read_replay_file(path_of(request));
   if (!file || file->entries.size() != 1) return std::nullopt;
   ReplayEntry entry = std::move(file->entries.front());
-  // The stored key is the whole text, so that two texts with one name are distinct.
+  // Compares the complete key, because two keys may have the same file name.
   if (entry.key != key_text(request, identity_)) return std::nullopt;
   entry.key = request.key;
   return entry;

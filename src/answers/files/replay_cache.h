@@ -1,7 +1,7 @@
 #pragma once
 
-// Replays that were measured before, by what was replayed and on what (spec/overhead 4.2): one
-// small replay file per kernel in the user's cache folder.
+// Cache of measured replays (spec/overhead 4.2): one small replay file per kernel in the user's
+// cache folder.
 
 #include <optional>
 #include <string>
@@ -13,11 +13,11 @@ namespace assay {
 
 class ReplayCache {
  public:
-  // identity: GPU, driver, framework, tracer, runs and what called; entries of another never match.
-  // If there is no cache folder, or the cache is off, nothing is found or stored.
+  // identity: GPU, driver, framework, tracer, runs and caller. Entries with another identity never
+  // match. If there is no cache folder or `enabled` is false, nothing is found or stored.
   ReplayCache(const ReplayFile& identity, bool enabled);
 
-  // The entry under the request's key.
+  // The entry stored under the request's key; nullopt if there is none.
   std::optional<ReplayEntry> find(const ReplayRequest& request) const;
   // Stores an entry with status kOk. A failure to store it is not an error, because the replay
   // itself succeeded.

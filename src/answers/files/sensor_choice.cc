@@ -17,7 +17,7 @@ std::string words(const SensorIdentity& of) {
                      of.reading.empty() ? "" : " and reading " + of.reading);
 }
 
-// If neither recording nor calibration has a window.
+// Falls back to the typical sensor if neither recording nor calibration has a window.
 void use_usual_sensor(PowerRecording& recording) {
   if (recording.sensor.window_ns > 0 || recording.sensor.mode == SensorMode::kInstant) return;
   const auto usual = usual_sensor(recording.device, recording.sensor.reading);

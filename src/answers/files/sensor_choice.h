@@ -1,7 +1,6 @@
 #pragma once
 
-// Which knowledge of the power sensor counts: the recording's, the device's, or a calibration that
-// was kept.
+// Selects the model of the power sensor: the recording's, the device's, or a stored calibration.
 
 #include <optional>
 #include <string>
@@ -18,17 +17,17 @@ struct SensorIdentity {
   std::string reading;
 };
 
-// The stored calibration; nullopt if there is none. A file that was named must be there,
-// and be of this GPU, driver and reading. The source names the file.
+// The stored calibration; nullopt if there is none. Its source names the file. Errors: a file given
+// explicitly is missing, or is of another GPU, driver or kind of sample.
 Result<std::optional<SensorModel>> kept_calibration(const std::string& file,
                                                     const SensorIdentity& identity);
 
 // Adds a stored calibration to a recording made without one; leaves others unchanged.
 Status use_kept_calibration(const std::string& file, PowerRecording& recording);
 
-// The typical sensor of a card model (data/facts.ini): window, ramp and period of its instantaneous
-// sample ("instant"), its "average", or its only kind (""), with the source. nullopt if these or
-// the kind are unknown.
+// The typical sensor of a card model (data/facts.ini), with its source. It has window, ramp and
+// period of the sample kind "instant", "average", or "" for the only kind. nullopt if these values
+// or the kind are unknown.
 std::optional<SensorModel> usual_sensor(const std::string& device, const std::string& reading);
 
 }  // namespace assay

@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// In any letter case.
+// Ignores case.
 bool ends_with(std::string_view text, std::string_view end) {
   if (text.size() < end.size()) return false;
   return std::equal(

@@ -1,6 +1,6 @@
 #pragma once
 
-// `--perfetto`: the file that PerfettoWriter fills, compressed where its name says so.
+// `--perfetto`: the file that PerfettoWriter writes, compressed if its name says so.
 
 #include <memory>
 #include <string>
@@ -15,13 +15,13 @@ namespace assay {
 
 class TimelineFile {
  public:
-  // inputs: files that will be read; the file must be none of them, nor `document`, where the
-  // report goes. Fails before any work where nothing can be written.
+  // inputs: files that will be read. Errors: the path is one of them or `document` (the path of the
+  // report), or cannot be written. Fails before any work is done.
   static Result<TimelineFile> open(const std::string& path, const std::vector<std::string>& inputs,
                                    const std::string& document);
 
   Status add(const Trace& trace, const Links& links, const Timeline& timeline);
-  // The file appears under its name.
+  // Completes the file and renames it to its final path.
   Status finish();
   // Its content in one sentence.
   std::string describe() const;

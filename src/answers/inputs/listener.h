@@ -1,7 +1,7 @@
 #pragma once
 
-// Progress messages of an answer. The library prints nothing. A caller may pass functions; an empty
-// one ignores its messages.
+// Progress messages of an answer. The library prints nothing itself. An empty function ignores its
+// messages.
 
 #include <chrono>
 #include <cstdint>
@@ -14,17 +14,18 @@
 namespace assay {
 
 struct Listener {
-  // A file is being read for as long as the result is held; progress lives longer than that.
+  // The file is being read while the result is held; `progress` must outlive it.
   std::function<std::shared_ptr<void>(const std::string& path, const ReadProgress& progress)>
       reading = {};
-  // A notice that is not an error: an omitted input, a rebuilt cached form. It
-  // may hold names from files: hostile text.
+  // A notice that is not an error, such as an omitted input. It may contain names from files, which
+  // are hostile text.
   std::function<void(const std::string& sentence)> note = {};
-  // A phase has ended. bytes: its input; 0 = unknown.
+  // A phase has ended. bytes: its input, 0 = unknown.
   std::function<void(const char* phase, double seconds, uint64_t bytes)> phase = {};
-  // Progress of a long search; an empty text means that it has ended.
+  // Progress of a long search. An empty text means that it has ended.
   std::function<void(const std::string& text)> step = {};
-  // Held while a search may be stopped early. stopped: end it now and answer with what there is.
+  // Held while a search may be stopped early. If stopped() is true, the search ends and returns its
+  // best result so far.
   std::function<std::shared_ptr<void>()> stoppable = {};
   std::function<bool()> stopped = {};
 
@@ -40,7 +41,7 @@ class PhaseClock {
  public:
   // listener must outlive the clock.
   explicit PhaseClock(const Listener& listener);
-  // The phase that began with the clock, or with the mark before.
+  // Ends the phase that began with the clock or the previous mark.
   void mark(const char* phase, uint64_t bytes = 0);
 
  private:

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kDepth = 6;
 
-// The JSON value of a top-level key; discarded where the bytes end in it or lack it. A key
-// inside of a string has its quotes escaped, so it is not found.
+// The JSON value of a top-level key; discarded if it is missing or truncated. Quotes inside strings
+// are escaped, so a key within a string does not match.
 nlohmann::ordered_json value_of(std::string_view bytes, std::string_view key) {
   const std::string quoted = "\"" + std::string(key) + "\"";
   const size_t at = bytes.find(quoted);
@@ -154,7 +154,7 @@ Result<Document> list_folders(const std::vector<std::string>& folders) {
       listing.add(folder);
       continue;
     }
-    // For its error: files_below() leaves out what it cannot open.
+    // For its error: files_below() skips folders that it cannot open.
     ASSAY_TRY(files_in(folder));
     ASSAY_TRY_ASSIGN(const std::string real_folder, real_path(folder));
     std::vector<std::string> files = files_below(folder, kDepth);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The files below a folder that Assay reads, and the folders that hold the ranks of one job. Only
-// the beginning of each file is read.
+// Lists the files in a folder tree that Assay reads, and the folders that hold the ranks of one
+// job. Reads only the beginning of each file.
 
 #include <string>
 #include <string_view>
@@ -12,11 +12,11 @@
 
 namespace assay {
 
-// At most so many files are looked at; the document says how many more there are.
+// At most this many files are examined; the document counts the rest.
 constexpr size_t kMostListed = 5000;
 
-// The name of the first device with one, and the rank, as the head of a Kineto file says them.
-// Empty, -1: not in these bytes, which may end anywhere.
+// Name of the first named device, rank and world size from the head of a Kineto file. Empty or -1:
+// not found in `bytes`, which may end anywhere.
 struct TraceHead {
   std::string device = {};
   int64_t rank = -1;
@@ -24,9 +24,9 @@ struct TraceHead {
 };
 TraceHead trace_head(std::string_view bytes);
 
-// Tables `files` and `jobs`. A job is a folder with traces of at least two different ranks. Names
-// are sorted. Files that Assay does not read are counted. Links that lead out of a folder are not
-// followed. A file is listed alone. Errors: a folder that does not exist or cannot be opened.
+// Tables `files` and `jobs`, sorted by name. A job is a folder with traces of at least two ranks.
+// Unsupported files are counted. Links that lead out of a folder are not followed. An argument may
+// be a single file. Errors: a folder that does not exist or cannot be opened.
 Result<Document> list_folders(const std::vector<std::string>& folders);
 
 }  // namespace assay

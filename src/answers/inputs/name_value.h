@@ -7,8 +7,8 @@
 
 namespace assay {
 
-// The texts before and after the first '=' of an option's argument, neither empty. `form` is the
-// syntax for the message: "NAME=PATH".
+// Splits an option's argument at the first '='; neither side may be empty. `form` is the syntax
+// that the error message shows: "NAME=PATH".
 Result<std::pair<std::string, std::string>> split_name_value(const std::string& option,
                                                              const std::string& argument,
                                                              const std::string& form);

@@ -28,7 +28,7 @@ void append(CapturedGraphs found, CapturedGraphs& graphs) {
   std::move(found.begin(), found.end(), std::back_inserter(graphs));
 }
 
-// Graphs that were recorded in traces named for it.
+// Graphs captured in the traces given explicitly.
 Result<CapturedGraphs> named_recordings(const TraceRequest& request,
                                         const std::vector<std::string>& captures) {
   CapturedGraphs graphs;
@@ -46,8 +46,8 @@ Result<CapturedGraphs> named_recordings(const TraceRequest& request,
   return graphs;
 }
 
-// Those in traces in the same folders, recognized by name. Unreadable files there were not
-// requested.
+// Graphs in traces of the same folders, recognized by name. Unreadable ones are skipped, because
+// the user did not request them.
 CapturedGraphs recordings_found(const TraceRequest& request) {
   std::set<std::string> files;
   for (const std::string& file : request.files) {

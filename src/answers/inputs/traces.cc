@@ -26,7 +26,7 @@ Result<Trace> load_maybe_cached(const std::string& path, const ReadOptions& read
   return trace;
 }
 
-// The built-in table of kernel names, with the rows of the user's file in front where one is named.
+// The built-in kernel name table, preceded by the rules of the user's file if given.
 Result<std::shared_ptr<const KernelBook>> kernel_book(const std::string& path) {
   if (path.empty()) return KernelBook::built_in();
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path));
@@ -75,7 +75,7 @@ WorkRole work_role(const KernelFacts& facts) {
   }
 }
 
-// By StringId: the position in an iteration, from the kernel's name.
+// Per StringId: the role of a kernel in an iteration, by its name.
 std::vector<WorkRole> work_roles(const LoadedTrace& loaded) {
   std::vector<WorkRole> roles(loaded.trace.strings.size());
   for (size_t i = 0; i < roles.size(); ++i) roles[i] = work_role(loaded.kernels->of(StringId(i)));

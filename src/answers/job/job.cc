@@ -53,15 +53,15 @@ Result<FleetRecords> read_records(const std::vector<std::string>& files, const L
   return records;
 }
 
-// The kernels of all ranks, by the hash of their whole names; heaviest first. The records are read
-// again for them.
+// The kernels of all ranks by hash of their full names, largest total time first. Reads the records
+// again.
 Result<std::vector<FleetKernel>> kernels_of(const FleetJob& job,
                                             const std::vector<std::string>& files) {
   std::map<uint64_t, FleetKernel> by_hash;
   ASSAY_TRY(each_used_record(job, files, [&by_hash](const UsedRecord& used) {
     for (RecordKernel& kernel : read_record_kernels(used.found.payload)) {
       FleetKernel& one = by_hash[kernel.hash];
-      // For two names with one hash, either will do, if the choice does not depend on the order.
+      // If two names have the same hash, the choice must not depend on the order.
       if (one.name.empty() || kernel.name < one.name) one.name = std::move(kernel.name);
       one.count += kernel.count;
       one.dur_ns += kernel.dur_ns;
@@ -77,7 +77,7 @@ Result<std::vector<FleetKernel>> kernels_of(const FleetJob& job,
   return kernels;
 }
 
-// The dependences of each rank, in the order of ranks.
+// The dependency graph data of each rank, in rank order.
 Result<std::vector<RankFold>> folds_of(const FleetJob& job, const std::vector<std::string>& files) {
   std::vector<RankFold> folds(job.ranks.size());
   ASSAY_TRY(each_used_record(job, files, [&](const UsedRecord& used) {
@@ -86,7 +86,7 @@ Result<std::vector<RankFold>> folds_of(const FleetJob& job, const std::vector<st
   return folds;
 }
 
-// Too few ranks: what they say of each other is shown, and nothing is concluded from it.
+// Too few ranks: their comparison is shown without a conclusion.
 void withhold(const FleetJob& job, size_t unused, double least, Document& document) {
   std::string text =
       fmt::format("Only {} of {} ranks have a record, less than {}: no verdict (--min-ranks).",
@@ -127,7 +127,7 @@ Result<Answer> conclude(const FleetRequest& request, const std::vector<std::stri
   if (map != nullptr) view.unread = map->unread;
   Answer answer{new_document("Job")};
   Document& document = answer.document;
-  // Names of record files contain processes and hosts; equal records must give equal documents.
+  // Names of record files contain process ids and hosts; equal records must give equal documents.
   document.inputs.push_back({"rank records", {}});
   document.verdict = fleet_words(view);
   document.answer = fleet_answer(view);

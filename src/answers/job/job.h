@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer about a job of any number of ranks: from its traces, or from records made of them.
+// The answer about a job of any number of ranks, from traces or from rank records.
 
 #include <functional>
 #include <string>
@@ -14,17 +14,17 @@ namespace assay {
 
 struct FleetRequest {
   SummarizeRequest map = {};  // inputs: traces; none if records are given. out: empty = not kept
-  std::vector<std::string> from = {};  // files or folders of records
-  std::string hosts = {};              // file that says which ranks share a node
-  double least_ranks = 0.5;  // share of the job's ranks below which there is no conclusion
-  std::string parquet = {};            // folder of tables to make (tables.h); empty = none
-  // Temporary records are next to this path. If empty, they are in the system's temporary folder,
-  // which other machines cannot read.
+  std::vector<std::string> from = {};  // files or folders of rank records
+  std::string hosts = {};              // file that maps ranks to nodes
+  double least_ranks = 0.5;  // share of the job's ranks that a conclusion needs
+  std::string parquet = {};            // folder for Parquet tables (tables.h); empty = none
+  // Temporary records are written next to this path. If empty, they are in the system's temporary
+  // folder, which other machines cannot read.
   std::string scratch_beside = {};
-  // Makes records of the traces: in this process alone, or in several that it leads.
+  // Makes records of the traces, in this process or distributed over several.
   std::function<Result<Summarized>(const SummarizeRequest&)> summarize = summarize_traces;
 };
-// Errors: nothing readable. Fewer ranks than required give an answer without a conclusion.
+// Errors: no readable input. Fewer ranks than least_ranks give an answer without a conclusion.
 Result<Answer> answer_job(const FleetRequest& request);
 
 }  // namespace assay

@@ -41,9 +41,9 @@ void add_identity(const LoadedTrace& loaded, const BreakdownReport& breakdown, R
   if (devices.size() > 1) record.notes.push_back({"several_devices", devices.size()});
 }
 
-// Times of several devices are added, and the longest span counts.
+// Sums the times of several devices and takes the longest span.
 void add_iterations(const BreakdownReport& breakdown, RankRecord& record) {
-  // A whole trace is not an iteration: positions in it differ between ranks.
+  // A whole trace is not an iteration: positions within it differ between ranks.
   if (breakdown.window_source == WindowSource::kWholeTrace) return;
   std::map<int32_t, RecordIteration> by_number;
   for (const LevelSpan& span : breakdown.spans) {
@@ -101,8 +101,8 @@ std::vector<FoundArrival> find_arrivals(const Trace& trace, const BreakdownRepor
   return found;
 }
 
-// The predecessor of each: the latest end of those that had ended before its start. By start; what
-// is open lies in `open` by its end.
+// Sets the local compute time before each arrival: from the latest end among those that ended
+// before its start. `found` is sorted by start; `open` holds the ends of running ones.
 void find_own_work(std::vector<FoundArrival>& found) {
   std::multiset<int64_t> open;
   int64_t ended_ns = INT64_MIN;
@@ -119,7 +119,7 @@ void find_own_work(std::vector<FoundArrival>& found) {
 void add_arrivals(const Trace& trace, const BreakdownReport& breakdown, RankRecord& record) {
   std::vector<FoundArrival> found = find_arrivals(trace, breakdown);
   find_own_work(found);
-  // Groups that are used most come first: where not all fit, these are kept.
+  // If not all groups fit, the most used ones are kept.
   std::map<RecordGroup, uint64_t> uses;
   for (const FoundArrival& one : found) ++uses[one.group];
   std::vector<std::pair<uint64_t, RecordGroup>> order;
@@ -191,7 +191,7 @@ std::string host_in_name(const std::string& path) {
   };
   size_t end = name.find(".pt.trace.json");
   if (end == std::string::npos) return "";
-  // The time is left out where somebody named the worker.
+  // The time is optional: it is missing if the user named the worker.
   if (const size_t time = digits_before(end); time < end && time > 0 && name[time - 1] == '.') {
     end = time - 1;
   }

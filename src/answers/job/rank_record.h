@@ -1,6 +1,6 @@
 #pragma once
 
-// From a trace to its rank record: the parts of breakdown, dependency graph and import log that a
+// Makes the rank record of a trace: the parts of breakdown, dependency graph and import log that a
 // comparison with thousands of other ranks needs.
 
 #include <string>
@@ -13,16 +13,16 @@
 
 namespace assay {
 
-// The stamp has the source alone.
+// The record's stamp contains only the source.
 Result<RankRecord> make_rank_record(const LoadedTrace& loaded);
-// The same from given analyses.
+// The same from existing analyses.
 Result<RankRecord> make_rank_record(const LoadedTrace& loaded, const FlowRun& run,
                                     const FlowReport& flow);
 RankRecord rank_record_of(const LoadedTrace& loaded, const FlowReport& flow,
                           const BreakdownReport& breakdown, RankFold fold);
 
-// The host in a file's name: HOST_PID.TIME.pt.trace.json, as PyTorch's
-// tensorboard_trace_handler writes it; empty for other names.
+// The host part of a file name HOST_PID.TIME.pt.trace.json, as written by PyTorch's
+// tensorboard_trace_handler; empty for other names.
 std::string host_in_name(const std::string& path);
 
 }  // namespace assay

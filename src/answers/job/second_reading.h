@@ -1,6 +1,6 @@
 #pragma once
 
-// The records of a job's ranks, whole and once more: after the reduce only their times are there.
+// Second pass over the records of a job's ranks: the reduce step keeps only their times.
 
 #include <functional>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// Each rank's record once, in the order of the files: one of these is in memory at a time. Errors:
-// files that are not what they were.
+// Calls `see` once per used record, in file order, with one record in memory at a time. Errors:
+// files that changed since the first pass.
 Status each_used_record(const FleetJob& job, const std::vector<std::string>& files,
                         const std::function<void(const UsedRecord&)>& see);
 

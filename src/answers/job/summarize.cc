@@ -21,7 +21,7 @@
 namespace assay {
 namespace {
 
-// "size<TAB>path", or a path alone.
+// Lines are "size<TAB>path" or just a path.
 Result<std::vector<PlannedFile>> read_list(const std::string& path) {
   ASSAY_TRY_ASSIGN(const std::string text, file_text(path, size_t{1} << 30));
   std::vector<PlannedFile> files;
@@ -43,7 +43,8 @@ Result<std::vector<PlannedFile>> read_list(const std::string& path) {
   return files;
 }
 
-// A record depends on the trace, this program and the options of reading.
+// Everything that a record depends on: the trace, this program's version and the options of
+// reading.
 Result<std::string> made_by(const TraceRequest& request) {
   std::string kernels = "-";
   if (!request.kernels.empty()) {
@@ -83,13 +84,13 @@ Result<std::set<RecordStamp>> stamps_in(const std::string& folder) {
   return stamps;
 }
 
-// A file to which records are appended.
+// A file of records, opened for append.
 class RecordFile {
  public:
   explicit RecordFile(std::string path) : path_(std::move(path)) {}
 
-  // One write, and on the disk before the next trace is read. An incomplete record of a failure is
-  // removed.
+  // Writes the record with a single write and flushes it to disk before the next trace is read.
+  // Removes an incomplete record after a failure.
   Status append(const std::string& record) {
     if (!file_) {
       ASSAY_TRY_ASSIGN(file_, open_file(path_, "ab"));
@@ -103,7 +104,7 @@ class RecordFile {
     }
     const Error error{ErrorCode::kIo, std::string("cannot write: ") + std::strerror(errno), path_,
                       -1};
-    // If that fails too, a reader skips the incomplete record.
+    // If this fails too, readers skip the incomplete record.
     [[maybe_unused]] const Status cut = cut_file(path_, bytes_);
     return error;
   }
@@ -116,7 +117,7 @@ class RecordFile {
   uint64_t bytes_ = 0;
 };
 
-// stamp: of files[at] before it is read.
+// stamp: receives that of files[at] before reading.
 Result<std::string> record_of(std::vector<std::string>& files, size_t at,
                               const TraceRequest& request, RecordStamp& stamp, bool& data_lost) {
   ASSAY_TRY_ASSIGN(const LoadedTrace loaded, load_or_split(files, at, request));
@@ -176,7 +177,7 @@ Result<std::vector<PlannedFile>> files_to_read(std::vector<PlannedFile> files,
   if (!request.resume) return files;
   ASSAY_TRY_ASSIGN(const std::string by, made_by(request.traces));
   ASSAY_TRY_ASSIGN(const std::set<RecordStamp> known, stamps_in(request.out));
-  // A file of several processes has a record of each.
+  // A file with several processes has a record for each.
   std::set<RecordStamp> whole;
   for (RecordStamp stamp : known) {
     const size_t part = stamp.path.rfind(':');

@@ -18,10 +18,10 @@
 namespace assay {
 namespace {
 
-// Records that are whole in memory at once; all files are read once for so many.
+// Complete records in memory at once. All files are read once per batch of this size.
 constexpr size_t kRanksAtOnce = 8192;
 
-// The rows of one table, and its columns as functions of a row.
+// The rows of one table, with columns as functions of a row.
 template <typename Row>
 class RowTable {
  public:
@@ -31,7 +31,7 @@ class RowTable {
     relation_.parts.push_back({rank, rows_->size(), {}});
   }
 
-  // cell: of a row a whole number, a real, a text that the row holds, or an optional number.
+  // cell: returns an integer, a real, a text owned by the row, or an optional number.
   template <typename Cell>
   RowTable& add(const std::string& name, Cell cell) {
     using Told = std::decay_t<std::invoke_result_t<Cell, const Row&>>;
@@ -71,12 +71,12 @@ class RowTable {
 };
 
 struct WholeRecord {
-  uint32_t place = 0;  // in FleetJob::ranks
+  uint32_t place = 0;  // index in FleetJob::ranks
   int64_t rank = 0;
   RankRecord record;
 };
 
-// A row for each of a list that a record holds.
+// A table with one row per element of a list in a record.
 template <typename Item>
 RowTable<const Item*> table_of(const std::string& name, int64_t rank,
                                const std::vector<Item>& items) {
@@ -228,13 +228,13 @@ class TableWriter {
         folder_(std::move(folder)),
         buckets_(job.ranks.size() > kMostRankFolders) {}
 
-  // The folder that a rank's rows lie in.
+  // The folder that contains a rank's rows.
   std::string place_of(int64_t rank) const {
     return buckets_ ? "bucket=" + std::to_string(rank / kRanksOfBucket)
                     : "rank=" + std::to_string(rank);
   }
 
-  // records: all ranks of one folder, by number.
+  // records: all ranks of one folder, sorted by number.
   Status write(const std::vector<WholeRecord>& records) {
     Catalog catalog;
     for (const WholeRecord& one : records) {
@@ -262,7 +262,7 @@ class TableWriter {
   bool buckets_;
 };
 
-// Copies of the whole records of the ranks [first, end).
+// Copies of the complete records of ranks [first, end).
 Result<std::vector<std::string>> payloads_of(const FleetJob& job,
                                              const std::vector<std::string>& files, size_t first,
                                              size_t end) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything that is kept of a job's ranks as Parquet: docs/formats/job_tables.md.
+// Exports the rank records of a job as Parquet: docs/formats/job_tables.md.
 
 #include <string>
 #include <vector>
@@ -12,16 +12,16 @@
 
 namespace assay {
 
-// Up to so many ranks each has a folder "rank=N"; of more kRanksOfBucket by their numbers share
-// "bucket=K".
+// With at most kMostRankFolders ranks, each rank has a folder "rank=N". With more, each
+// kRanksOfBucket consecutive rank numbers share a folder "bucket=K".
 constexpr size_t kMostRankFolders = 512;
 constexpr int64_t kRanksOfBucket = 256;
 
-// The folder to be made, before all other work. Errors: no DuckDB; something lies there.
+// Creates the export folder before all other work. Fails without DuckDB, or if the path exists.
 Result<ExportFolder> open_fleet_tables(const std::string& folder);
 
-// files: the records that the job was assembled from, which are read again. It gets its name when
-// all is in it.
+// Writes all tables, then renames the folder to its final path. files: the records of the job,
+// which are read again.
 Status write_fleet_tables(const FleetJob& job, const FleetFindings& found,
                           const std::vector<std::string>& files, ExportFolder& folder);
 

@@ -64,7 +64,7 @@ Result<AnnealingRun> search(const AnnealRequest& request, uint64_t seed,
   return request.exhaustive ? try_all_subsets(source, options) : anneal(source, options);
 }
 
-// The plain regressors per configuration on every subset that a run tried (ALA, Figure 7b).
+// Evaluates the plain regressors per configuration on every subset of a run (ALA, Figure 7b).
 Status add_baselines(const ThroughputData& source, uint64_t seed, const AnnealingRun& run,
                      const Listener& listener, AnnealingReport& report) {
   for (const Regressor regressor : {Regressor::kLinear, Regressor::kXgboost,

@@ -13,14 +13,14 @@
 namespace assay {
 namespace {
 
-// Minutes of one core and under 3 GB.
+// Takes minutes on one core and less than 3 GB of memory.
 constexpr size_t kRowsWithoutAsking = 6000;
-// Square matrices of rows x rows doubles that a fit holds at a time: measured, 0.67 GB of 3,000
+// Number of rows x rows matrices of doubles that a fit holds at once. Measured: 0.67 GB for 3,000
 // rows.
 constexpr double kMatrices = 9;
 constexpr double kMemoryShare = 0.8;
 
-// A fit that memory cannot hold would take the machine down with it.
+// Rejects a fit that exceeds the memory, because it could take down the machine.
 Status check_memory(size_t rows) {
   const double need_gb =
       kMatrices * 8 * static_cast<double>(rows) * static_cast<double>(rows) / 1e9;
@@ -36,8 +36,8 @@ Status check_memory(size_t rows) {
       "", -1};
 }
 
-// Tables call one device "h100_sxm", "H100 80GB" and "Nvidia H100 GPU": if the specifications have
-// them as one, all get the name of the first row.
+// Tables name one device "h100_sxm", "H100 80GB" and "Nvidia H100 GPU". Rows of the same device
+// according to the specifications get the name in the first of these rows.
 void unify_hardware(const FactBook& facts, BenchTable& table) {
   FactLookup lookup(facts);
   std::map<const HardwareFacts*, std::string> name_of;

@@ -1,7 +1,6 @@
 #pragma once
 
-// Measured throughput: the table, how to read it, and the specifications that it is checked
-// against.
+// Measured throughput: the table, how to read it, and the specifications to check it against.
 
 #include <optional>
 #include <string>
@@ -21,16 +20,16 @@ struct BenchRequest {
   std::vector<std::string> maps = {};    // "bb=Batch Size,ii=Prompt length": role and column
   std::vector<std::string> metas = {};   // "hardware=Nvidia H100 GPU": values without a column
   std::string facts = {};                // file: docs/formats/facts.md
-  std::optional<size_t> rows = {};       // learnt from at most
+  std::optional<size_t> rows = {};       // maximum number of training rows
 };
-// Models and devices that rows have, for which facts must be complete.
+// The models and devices of the rows; their specifications must be complete.
 FactNames names_in(const std::vector<BenchRow>& rows);
-// Counts and names the sections of the user's specifications that no row uses. asked: points that
-// are not rows of the table.
+// Counts and names the sections of the user's specifications that no row uses. asked: additional
+// rows, for points that are not in the table.
 void note_unused_facts(const FactBook& facts, const std::string& path,
                        const std::vector<BenchRow>& rows, const std::vector<BenchRow>& asked,
                        std::vector<BenchOddity>& oddities);
-// For the head of a document and for errors.
+// Display name for the document head and for errors.
 std::string name_of(const BenchRequest& request);
 
 struct LoadedBench {
@@ -38,8 +37,8 @@ struct LoadedBench {
   BenchTable table;
   ThroughputData data;
 };
-// text: of the only table, where it was read before. spellings: of tables that are compared, the
-// first of which names the engines.
+// text: content of the only table, if already read. spellings: shared by tables that are compared;
+// the first table determines the engine names.
 Result<LoadedBench> load_bench(const BenchRequest& request, const std::string* text = nullptr,
                                EngineSpellings* spellings = nullptr);
 

@@ -21,7 +21,7 @@
 namespace assay {
 namespace {
 
-// Notes when folds begin; the end of one is the begin of the next, or of nothing.
+// Records the start of each fold; a fold ends when the next one starts or none follows.
 class FoldClock {
  public:
   FoldClock(const ThroughputData& data, std::vector<FoldTime>& times)
@@ -65,13 +65,13 @@ std::vector<ThroughputMethod> available_methods(const LoadedBench& bench) {
   return methods;
 }
 
-// Variants of ALA, and what answers one split alone.
+// Methods that "all" does not include: variants of ALA, and one that supports a single split.
 bool is_by_name_only(const std::string& name) {
   return name.rfind("ala-", 0) == 0 || name == "nearest-gpu";
 }
 
-// Names in the requested order; "all" is everything except those available only by name,
-// "baselines" the plain regressors.
+// Resolves names in the requested order. "all": every method not restricted to requests by name.
+// "baselines": the plain regressors.
 Result<std::vector<ThroughputMethod>> choose_methods(const EvaluateRequest& request,
                                                      const LoadedBench& bench) {
   const std::vector<ThroughputMethod> available = available_methods(bench);
@@ -139,8 +139,7 @@ void add_latencies(const LatencyEvaluation& latencies, Document& document) {
   document.sections.push_back(latency_evaluation_section(latencies));
 }
 
-// Splits and methods hold rows of one table out: with another one to ask there is nothing to
-// choose.
+// With a separate evaluation table, options that hold out rows of one table are errors.
 Status check_choice(const EvaluateRequest& request) {
   if (request.judge.tables.empty()) {
     if (request.judge.maps.empty() && request.judge.metas.empty()) return Ok{};
@@ -157,7 +156,7 @@ Status check_choice(const EvaluateRequest& request) {
       "", -1};
 }
 
-// Irregular rows of both tables count: rows that were not read cannot be evaluated.
+// Reports irregular rows of both tables: rows that were not read cannot be evaluated.
 Result<Document> answer_other_table(const EvaluateRequest& request) {
   EngineSpellings spellings;
   ASSAY_TRY_ASSIGN(LoadedBench bench, load_bench(request.bench, nullptr, &spellings));

@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-// Those that are complete, and those of the user's file.
+// Complete sections, and those of the user's file.
 std::vector<FactSection> all_sections(const FactBook& facts, const std::string& file) {
   std::vector<FactSection> all;
   const std::vector<FactSection> own = facts.sections_of(file);
@@ -36,7 +36,7 @@ Result<std::vector<FactSection>> named_sections(const FactBook& facts,
   return named;
 }
 
-// An answer without names shows all sections, so that only a file without any is of no use.
+// An answer without names shows all sections, so that only a file without sections is useless.
 FactNames looked_up(const FactBook& facts, const FactsRequest& request) {
   FactNames names{.models = request.names, .devices = request.names};
   if (!request.names.empty()) return names;

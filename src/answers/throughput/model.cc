@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-// Iterations of the search for parameters: the posterior hardly changes afterwards.
+// Iterations of the parameter search; the posterior hardly changes afterwards.
 constexpr int kSearchIterations = 60;
 
 std::string step_words(const char* process, int iteration, double objective) {
@@ -74,8 +74,8 @@ bool any_lacks_facts(const ThroughputFit& fit) {
                      [&fit](const BenchRow& row) { return lacks_facts(fit, row); });
 }
 
-// Standard deviation of log throughput that the process takes for one measurement: its last
-// parameter. Most rows are of the process on physics where any have facts.
+// Standard deviation of log throughput that the Gaussian process assumes for a single measurement:
+// its last parameter. Uses the physics parameters if any row has specifications.
 double taken_noise(const ThroughputFit& fit) {
   const bool physics = fit.options.physics &&
                        !std::all_of(fit.data.rows.begin(), fit.data.rows.end(),
@@ -88,7 +88,7 @@ double taken_noise(const ThroughputFit& fit) {
 Result<FittedModel> make_predictor(ThroughputFit fit) {
   fit.options.untold = untold_precision(fit.format);
   if (fit.method == "ala") {
-    // The specifications move with the fit: the function must not point into it.
+    // The specifications move with the fit, so the function owns a copy.
     const auto facts = std::make_shared<const FactBook>(fit.facts);
     const LeastLatency least_latency =
         [facts, bound = least_latency_by_facts(*facts, fit.options.untold)](const BenchRow& row) {
@@ -110,7 +110,7 @@ Result<FittedModel> make_predictor(ThroughputFit fit) {
 Result<std::vector<BenchRow>> read_points(const PointRequest& request, const ThroughputFit& fit) {
   std::vector<BenchRow> points;
   const std::vector<BenchRow> rows = learnt_rows(fit);
-  if (rows.empty()) return points;  // nothing to learn from, as the fit will say
+  if (rows.empty()) return points;  // no training rows; fitting reports the error
   const MeasuredValues measured(rows);
   for (const std::string& text : request.at) {
     ASSAY_TRY_ASSIGN(points.emplace_back(), parse_point(text, measured, fit.facts));
@@ -125,7 +125,7 @@ Result<std::vector<BenchRow>> read_points(const PointRequest& request, const Thr
 }  // namespace
 
 std::vector<ImportNote> import_notes(const FittedModel& model) {
-  // Irregularities from reading the table are listed with those from cleaning it.
+  // The log of cleaning also contains the irregularities from reading.
   return bench_import_notes({}, model.fit.data);
 }
 
@@ -166,7 +166,8 @@ Result<FittedModel> fit_table(const BenchRequest& bench, const FitRequest& reque
 Result<FittedModel> load_model(const BenchRequest& bench, const FitRequest& request,
                                const Listener& listener, const PointRequest& points) {
   const std::string& path = bench.tables.front();
-  // Standard input can be read once: a table. So are several files and a folder.
+  // Standard input is always a table, because it can be read only once. So are several files and a
+  // folder.
   if (path == "-" || bench.tables.size() > 1 || is_folder(path))
     return fit_table(bench, request, listener, points);
   ASSAY_TRY_ASSIGN(std::string text, read_text_file(path));
@@ -183,7 +184,7 @@ Result<FittedModel> load_model(const BenchRequest& bench, const FitRequest& requ
   if (!bench.facts.empty()) {
     ASSAY_TRY_ASSIGN(const std::string facts, read_text_file(bench.facts));
     ASSAY_TRY(fit.facts.add(facts, bench.facts));
-    // They were made with the specifications of the file.
+    // These were computed with the specifications of the file.
     fit.options.digests.clear();
     fit.options.frameworks.reset();
   }

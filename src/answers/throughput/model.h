@@ -1,6 +1,6 @@
 #pragma once
 
-// Input of throughput answers: a model file, or a table that is fitted first.
+// Input of throughput answers: a model file, or a table to fit.
 
 #include <memory>
 #include <optional>
@@ -16,14 +16,14 @@
 namespace assay {
 
 struct FitRequest {
-  bool no_physics = false;             // use no specifications of models and devices
-  bool refit = false;                  // search for the parameters on this table
-  std::optional<double> outside = {};  // beyond the data by more than this factor
+  bool no_physics = false;             // ignore specifications of models and devices
+  bool refit = false;                  // search the parameters on this table
+  std::optional<double> outside = {};  // factor beyond the data at which extrapolation begins
   bool small = false;                  // a model file without digests
-  std::string method = {};  // "assay" or "ala"; empty: assay, or what the model file says
+  std::string method = {};  // "assay" or "ala"; empty = "assay", or that of the model file
 };
 
-// Points asked about: docs/throughput.md has the grammar.
+// Points to predict; grammar in docs/throughput.md.
 struct PointRequest {
   std::vector<std::string> at = {};
   std::vector<std::string> grid = {};
@@ -31,27 +31,27 @@ struct PointRequest {
 
 struct FittedModel {
   ThroughputFit fit;
-  std::unique_ptr<Predictor> predictor;    // absent with method "ala"
-  std::unique_ptr<AlaPredictor> ala = {};  // with it only
-  std::vector<BenchRow> asked = {};        // the points, in the order given
-  std::vector<std::string> notes = {};     // how the search for parameters ended
+  std::unique_ptr<Predictor> predictor;    // null with method "ala"
+  std::unique_ptr<AlaPredictor> ala = {};  // null with other methods
+  std::vector<BenchRow> asked = {};        // requested points in input order
+  std::vector<std::string> notes = {};     // how the parameter search ended
 };
 
 // Irregularities of the training rows.
 std::vector<ImportNote> import_notes(const FittedModel& model);
 
-// Reads the table and fits it; with refit the parameters are searched for. A search that is stopped
-// takes the best parameters so far. text: see load_bench().
+// Reads the table and fits it. With refit, searches for the parameters. A stopped search yields the
+// best so far. text: see load_bench().
 Result<FittedModel> fit_table(const BenchRequest& bench, const FitRequest& request,
                               const Listener& listener, const PointRequest& points = {},
                               const std::string* text = nullptr);
-// A model file, or a table as above, and the points asked of it, which are checked before anything
-// is fitted. Facts and `outside` of the request win over those in the file; what would need another
-// fit is refused.
+// Loads a model file, or a table as above. Points are checked before anything is fitted. Facts and
+// `outside` of the request override those of the file. Errors include requests that would need
+// another fit.
 Result<FittedModel> load_model(const BenchRequest& bench, const FitRequest& request,
                                const Listener& listener, const PointRequest& points);
 
-// An error if an answer is outside the range of the data, or missing.
+// Errors: an answer is missing or outside the range of the data.
 Status refuse_outside(const std::vector<const Explained*>& answers);
 
 }  // namespace assay

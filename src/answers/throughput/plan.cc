@@ -21,7 +21,7 @@ Error missing(const char* what) {
   return Error{ErrorCode::kInvalidArgument, std::string("how much? ") + what, "", -1};
 }
 
-// If there is no price list: the GPUs with rows in the table.
+// Fallback without a price list: the GPUs in the table.
 std::vector<GpuOffer> offers_of_table(const std::vector<BenchRow>& rows, const FactBook& facts) {
   std::vector<GpuOffer> offers;
   std::set<std::string> seen;
@@ -98,7 +98,7 @@ Result<LatencyModel> fit_latencies(const PlanRequest& request, const std::vector
   return LatencyModel::fit(rows, facts, found);
 }
 
-// A screen has twenty lines: other irregularities are in `oddities`.
+// Import log reduced to a few lines so that the answer fits a screen; details are in `oddities`.
 std::vector<ImportNote> short_log(const LoadedBench& bench) {
   uint64_t dropped = 0;
   uint64_t odd = 0;
@@ -114,7 +114,7 @@ std::vector<ImportNote> short_log(const LoadedBench& bench) {
            .meaning = "--format json says why"}};
 }
 
-// Specifications of the user's file that the plan does not use.
+// Note on specifications of the user's file that the plan does not use.
 std::optional<ImportNote> unused_facts_of(const PlanRequest& request, const LoadedBench& bench,
                                           const PlanQuestion& question) {
   FactNames names = names_in(bench.data.rows);
@@ -123,7 +123,7 @@ std::optional<ImportNote> unused_facts_of(const PlanRequest& request, const Load
   return unused_facts(bench.facts, request.bench.facts, names);
 }
 
-// Which rows were left out, for JSON.
+// The rows that were left out; for JSON.
 Section oddities_section(const LoadedBench& bench) {
   Section section{.key = "throughput", .title = ""};
   for (Block& block : bench_table_blocks(bench.table, bench.data)) {

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-// A table with what both files need of it; names of columns without letter case.
+// A table with what both files need; column names are case-insensitive.
 struct Columns {
   CsvTable table;
   std::string path;
@@ -43,13 +43,13 @@ struct Columns {
     return Ok{};
   }
   size_t rows() const { return table.rows.size(); }
-  // Empty where there is no such column or cell.
+  // Empty if the column or the cell does not exist.
   std::string text(size_t row, std::string_view title) const {
     const int at = table.column(title);
     const std::vector<std::string>& cells = table.rows[row];
     return at < 0 || static_cast<size_t>(at) >= cells.size() ? "" : cells[static_cast<size_t>(at)];
   }
-  // `otherwise` where there is no such column or its cell is empty.
+  // Returns `otherwise` if the column does not exist or the cell is empty.
   Result<double> number(size_t row, const std::string& title, double otherwise) const {
     const std::string cell = lower_trimmed(text(row, title));
     if (cell.empty()) return otherwise;
@@ -60,7 +60,7 @@ struct Columns {
   }
 };
 
-// "2023-11-16 18:15:46.6805900", also with a T, or a number: seconds.
+// "2023-11-16 18:15:46.6805900", optionally with a T, or a number of seconds.
 std::optional<double> seconds_of(const std::string& text) {
   double number = 0;
   if (parse_double(text, number)) return number;
@@ -137,7 +137,7 @@ Result<RequestTrace> request_trace_of_text(const std::string& text, const std::s
   constexpr double kMinute = 60;
   std::vector<double> minutes(static_cast<size_t>(span / kMinute) + 1, 0);
   for (const double time : at) minutes[static_cast<size_t>((time - at.front()) / kMinute)] += 1;
-  // The rest of the last minute is not a full minute.
+  // The last minute is incomplete.
   if (minutes.size() > 1) minutes.pop_back();
   std::sort(minutes.begin(), minutes.end());
   out.busy_per_s = quantile_sorted(minutes, 0.95) / std::min(kMinute, span);

@@ -16,11 +16,11 @@
 namespace assay {
 namespace {
 
-// Curves of the groups with the most rows, and held-out errors of the splits that take seconds.
+// Limits: curves of the largest groups, and held-out errors of splits that take seconds.
 constexpr size_t kCurvesShown = 4;
 constexpr double kAffordedWork = 4e11;  // sum over folds of training rows cubed
 
-// One row of each of the groups with the most rows, ties in the order of the table.
+// One row from each of the largest groups; ties in table order.
 std::vector<BenchRow> largest_groups(const ThroughputData& data) {
   std::vector<std::pair<size_t, size_t>> groups(data.group_names.size());  // rows, first row
   for (size_t i = data.rows.size(); i-- > 0;)
@@ -40,7 +40,7 @@ double work_of(const Split& split) {
   return work;
 }
 
-// Adds errors by split; says which splits were left out.
+// Adds held-out errors by split, and names the splits that were skipped.
 Status add_evaluation(const FittedModel& model, const std::vector<std::string>& paths,
                       TableReport& report) {
   const BenchTable table{model.fit.source, model.fit.format, {}, {}};
@@ -71,7 +71,7 @@ Status add_evaluation(const FittedModel& model, const std::vector<std::string>& 
   return Ok{};
 }
 
-// The section that says what the numbers rest on; the end where there is none.
+// The section with the caveats; end() if there is none.
 std::vector<Section>::iterator trust_of(std::vector<Section>& sections) {
   return std::find_if(sections.begin(), sections.end(), [](const Section& section) {
     return std::any_of(section.blocks.begin(), section.blocks.end(), [](const Block& block) {
@@ -81,7 +81,7 @@ std::vector<Section>::iterator trust_of(std::vector<Section>& sections) {
   });
 }
 
-// Notes of one section into another of the same blocks.
+// Appends caveats to the blocks of an existing section.
 void append_trust(const TrustNotes& notes, Section& section) {
   Section more = trust_section(notes);
   for (size_t i = 0; i < section.blocks.size() && i < more.blocks.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The report of measured throughput: curves, held-out errors and the fit on one page.
+// The report on measured throughput: curves, held-out errors and the fit.
 
 #include <string>
 #include <vector>
@@ -12,11 +12,11 @@
 
 namespace assay {
 
-// True for a table, a result or a model file, by its first kilobytes, in any compression and under
-// any name. False for pipes, folders and whatever cannot be read.
+// True for a benchmark table, a benchmark result or a model file. Detected by the first kilobytes,
+// in any compression and under any name. False for pipes, folders and unreadable files.
 bool is_throughput_file(const std::string& path);
 
-// Report on several tables as one, or on one model file.
+// Report on several tables combined, or on one model file.
 struct TableReport {
   std::string source;
   std::vector<std::string> verdict;
@@ -25,7 +25,7 @@ struct TableReport {
   std::vector<ImportNote> import_log;
 };
 Result<TableReport> report_tables(const std::vector<std::string>& paths, const Listener& listener);
-// Appends it to the document after the results of traces, if any.
+// Appends the report to the document, after results of traces.
 void add_tables(TableReport report, Document& document);
 
 }  // namespace assay

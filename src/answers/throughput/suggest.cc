@@ -14,7 +14,7 @@ namespace {
 Result<Document> measure_next(const SuggestRequest& request, const FittedModel& model,
                               const std::vector<BenchRow>& asked) {
   const std::vector<BenchRow> candidates = unmeasured_points(model.predictor->rows());
-  // Candidates to measure: holes of the table, and the requested points.
+  // Candidates: the requested points, and gaps in the table.
   std::vector<BenchRow> all = asked;
   all.insert(all.end(), candidates.begin(), candidates.end());
   ASSAY_TRY_ASSIGN(

@@ -1,6 +1,6 @@
 #pragma once
 
-// Throughput of unmeasured configurations, and the configurations to measure next.
+// Predicts the throughput of unmeasured configurations and suggests what to measure next.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ThroughputFitRequest {
   Listener listener = {};
 };
 struct ThroughputFitAnswer {
-  std::string model;  // the text of a model file: docs/formats/throughput_model.md
+  std::string model;  // content of a model file: docs/formats/throughput_model.md
   Document document;
 };
 Result<ThroughputFitAnswer> answer_fit(const ThroughputFitRequest& request);
@@ -33,7 +33,7 @@ struct PredictRequest {
   BenchRequest bench = {};  // a model file, or tables
   FitRequest fit = {};
   PointRequest points = {};
-  bool curves = false;       // throughput over batch for the requested configurations
+  bool curves = false;       // also throughput over batch size
   bool inside_only = false;  // fail if a point is outside the range of the data
   Listener listener = {};
 };
@@ -42,30 +42,30 @@ Result<Document> answer_prediction(const PredictRequest& request);
 struct SuggestRequest {
   BenchRequest bench = {};  // as PredictRequest
   FitRequest fit = {};
-  PointRequest points = {};  // candidates for a goal; else what the answer is wanted for
-  Goal goal = {};            // without one: what to measure next
-  std::string rank = "gpu";  // of what meets a goal: per device, or "total"
+  PointRequest points = {};  // candidates for a goal; without one, the points of interest
+  Goal goal = {};            // absent: suggest what to measure next
+  std::string rank = "gpu";  // ranking of what meets a goal: per "gpu", or "total"
   size_t top = 5;            // suggestions; 0 = all
   bool inside_only = false;  // as PredictRequest, for a goal
   Listener listener = {};
 };
 Result<Document> answer_suggestion(const SuggestRequest& request);
 
-// Which machines serve a model at a rate within limits on latency, and what they cost.
+// GPUs that serve a model at a given rate within latency limits, and their cost.
 struct PlanRequest {
   BenchRequest bench = {};
   std::string model = {};
-  std::optional<double> in_len = {};  // tokens, means
+  std::optional<double> in_len = {};  // mean tokens
   std::optional<double> out_len = {};
-  std::optional<double> per_s = {};  // requests
-  std::string requests = {};         // file: a trace of requests for what is absent above
+  std::optional<double> per_s = {};  // requests per second
+  std::string requests = {};         // file: request trace that supplies absent values above
   double ttft_ms = 0;                // limits
   double tpot_ms = 0;
   double percentile = 0.9;
   double confidence = 0.9;
-  std::optional<double> burstiness = {};  // absent: Poisson, or that of the trace
-  std::string prices = {};                // file; empty: the table's GPUs, ranked by their number
-  std::vector<std::string> engines = {};  // empty: those that ran the model
+  std::optional<double> burstiness = {};  // absent: that of the request trace, else Poisson
+  std::string prices = {};                // file; empty = the table's GPUs, ranked by count
+  std::vector<std::string> engines = {};  // empty: all that ran the model
   std::vector<std::string> precisions = {};
   std::string version = {};
   uint32_t max_gpus = 0;
@@ -78,34 +78,34 @@ Result<Answer> answer_plan(const PlanRequest& request);
 
 // Specifications of models and devices.
 struct FactsRequest {
-  std::vector<std::string> names = {};  // to tell in full; empty: all in short
-  std::string facts = {};               // file: more of them
+  std::vector<std::string> names = {};  // printed in full; empty = a summary of all
+  std::string facts = {};               // file with additional specifications
 };
 Result<Document> answer_facts(const FactsRequest& request);
 
 // Error of predictions on held-out rows.
 struct EvaluateRequest {
   BenchRequest bench = {};
-  // Rows that must not teach; with tables: how far latencies are off on them, and no split. Its
-  // facts are those of `bench`.
+  // Rows that are never used for training. With tables, latency errors are evaluated on them
+  // instead of on splits. Specifications are those of `bench`.
   BenchRequest judge = {};
   std::vector<std::string> splits = {"all"};
   std::vector<std::string> methods = {"assay"};
-  bool timing = false;  // how long each fold takes: figures that differ from run to run
+  bool timing = false;  // report the time of each fold, which differs from run to run
   Listener listener = {};
 };
 Result<Document> answer_evaluation(const EvaluateRequest& request);
 
-// ALA's search for the training subset that teaches most.
+// ALA's search for the most informative training subset.
 struct AnnealRequest {
   BenchRequest bench = {};
-  std::string source = {};  // rows to learn from, by the beginnings of their names; empty: all
-  std::vector<std::string> targets = {};  // rows to evaluate with the trained model
+  std::string source = {};  // training rows, by prefix of their names; empty = all
+  std::vector<std::string> targets = {};  // rows on which the trained model is evaluated
   std::vector<uint64_t> seeds = {1, 2, 3};
   int steps = 200;
   int rounds = 500;
-  bool exhaustive = false;  // every subset instead of annealing
-  bool baselines = false;   // the plain regressors on the same subsets
+  bool exhaustive = false;  // evaluate every subset instead of annealing
+  bool baselines = false;   // also evaluate plain regressors on the same subsets
   Listener listener = {};
 };
 Result<Document> answer_annealing(const AnnealRequest& request);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sentences of fit, predict and report about a fitted model of any method.
+// Sentences about a fitted model, for fit, predict and report with any method.
 
 #include <string>
 #include <vector>
@@ -15,15 +15,15 @@ std::vector<std::string> fit_words(const FittedModel& model);
 Section fit_section(const FittedModel& model);
 TrustNotes fit_trust(const FittedModel& model);
 
-// Caveats of the table for every answer, and the end of the parameter search, after the headline.
+// Caveats of the table and how the parameter search ended; they follow the headline.
 std::vector<std::string> notes_of(const FittedModel& model);
 void add_notes(const FittedModel& model, Document& document);
 
 Result<ThroughputAnswers> answer_points(const FittedModel& model,
                                         const std::vector<BenchRow>& points);
 
-// For each configuration and length of the points: every batch size of the table, and every power
-// of two up to the largest in the table or request.
+// Curve points for each configuration and length among `points`. They include every batch size of
+// the table, and every power of two up to the largest batch in the table or request.
 std::vector<BenchRow> curve_points(const FittedModel& model, const std::vector<BenchRow>& points);
 
 }  // namespace assay

@@ -21,7 +21,7 @@ int64_t read_at(int descriptor, char* dst, size_t n, uint64_t offset) {
 int status_of(int descriptor, struct stat& status) { return ::fstat(descriptor, &status); }
 
 void visit_entries(int folder, int depth, void (*visit)(int folder, const char* name, int depth)) {
-  // An entry as the kernel's getdents64 lays it out.
+  // Layout of an entry that getdents64 returns.
   struct Entry {
     uint64_t inode;
     int64_t next;

@@ -1,5 +1,5 @@
-// Emscripten has POSIX files and the standard library. It opens no libraries at run time, and its pread and isatty are wrong.
-// Its threads need HTTP headers that static hosts do not send.
+// Emscripten provides POSIX files and the standard library, but cannot load libraries at run time,
+// and its pread and isatty are wrong. Its threads need HTTP headers that static hosts do not send.
 #include <emscripten.h>
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "base/platform/platform.h"
 #include "base/platform/wasm_numbers.h"
 
-// Emscripten 3.1.6 passes pread() the low 32 bits of an offset. A double has all that a file can have.
+// Emscripten 3.1.6 truncates the offset of pread() to 32 bits. A double holds every file offset.
 EM_JS(int, assay_read_at, (int descriptor, char* dst, int n, double offset), {
   try {
     return FS.read(FS.getStream(descriptor), HEAP8, dst, n, offset);
@@ -18,7 +18,7 @@ EM_JS(int, assay_read_at, (int descriptor, char* dst, int n, double offset), {
   }
 });
 
-// Emscripten says of every descriptor of node that it is a terminal.
+// Emscripten reports every descriptor as a terminal under Node.js.
 EM_JS(int, assay_is_terminal, (int descriptor), {
   return typeof process === "object" && typeof require === "function" && require("tty").isatty(descriptor) ? 1 : 0;
 });
@@ -31,7 +31,8 @@ int64_t read_at(int descriptor, char* dst, size_t n, uint64_t offset) {
   return got;
 }
 
-// Emscripten knows the streams that node was started with by no path, and asks for one: each is taken for a pipe.
+// fstat() fails for the standard streams of Node.js, because Emscripten has no path for them.
+// Report them as pipes.
 int status_of(int descriptor, struct stat& status) {
   const int done = ::fstat(descriptor, &status);
   if (done == 0 || descriptor > STDERR_FILENO) return done;
@@ -40,7 +41,7 @@ int status_of(int descriptor, struct stat& status) {
   return 0;
 }
 
-// Nothing ends by a signal here.
+// Only used by a signal handler, and there are no signals here.
 void visit_entries(int, int, void (*)(int, const char*, int)) {}
 
 bool is_terminal(int descriptor) { return ::assay_is_terminal(descriptor) != 0; }

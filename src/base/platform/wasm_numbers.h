@@ -1,7 +1,7 @@
 #pragma once
 
-// Doubles and text where <charconv> has integers alone (LLVM 13). A unit test compiles it on Linux and compares it with
-// std::from_chars and std::to_chars.
+// Conversion between doubles and text where <charconv> supports only integers (LLVM 13). A unit
+// test compiles it on Linux and compares it with std::from_chars and std::to_chars.
 
 #include <array>
 #include <cerrno>
@@ -18,7 +18,7 @@
 namespace assay::platform::wasm {
 
 inline bool read_double(std::string_view text, double& value) {
-  // Taken by strtod and not by from_chars: blanks, a plus sign, hexadecimal digits.
+  // Reject what strtod accepts and from_chars does not: blanks, a plus sign, hexadecimal digits.
   if (text.empty()) return false;
   const char first = text[0] == '-' && text.size() > 1 ? text[1] : text[0];
   if (!is_digit(first) && first != '.') return false;
@@ -31,7 +31,7 @@ inline bool read_double(std::string_view text, double& value) {
   return end == copy.c_str() + copy.size() && std::isfinite(value);
 }
 
-// The digits are fmt's. The form is the shorter one, the plain one where both are equally long.
+// The digits are fmt's. Uses the shorter of plain and scientific notation, plain if equally long.
 inline std::string double_text(double value) {
   if (!std::isfinite(value) || value == 0) return fmt::format("{}", value);
   const std::string written = fmt::format("{}", std::abs(value));

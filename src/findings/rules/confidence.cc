@@ -1,4 +1,5 @@
-// How sure the diagnosis is. The first rule that holds gives the grade and the reason; remarks that hold are appended.
+// Rules for the confidence of the diagnosis. The first rule that holds gives grade and reason; all
+// remarks that hold are appended.
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,7 @@
 namespace assay::findings {
 namespace {
 
-// Pages of managed memory move since the host touches them.
+// Excludes migration of managed-memory pages, which has a known cause.
 int64_t unattributed_ns(const RunFacts& f) { return f.idle(FlowCause::kHostGap) - f.page_moves_ns; }
 int64_t unexplained_ns(const RunFacts& f) {
   return f.idle(FlowCause::kUnseen) + f.idle(FlowCause::kNoEvidence);
@@ -20,7 +21,7 @@ bool too_little(const RunFacts& f) {
   return f.bottleneck == BoundBy::kTooLittle || f.bottleneck == BoundBy::kNoGpu;
 }
 
-// Gains of the two largest resources, if another model of unexplained time exchanges them.
+// Gains of the two largest resources, if another model of unexplained time reverses their order.
 void fill_range(const RunFacts& f, Finding& out) {
   const GainTable& table = f.decision.table;
   const GroupGain& first = table.of(f.decision.word);

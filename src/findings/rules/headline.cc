@@ -1,5 +1,5 @@
-// The headline of one run and the sentence after it. Rules are read in order. The first headline that holds is the one;
-// every run has exactly one. Each detail that holds may follow it.
+// Rules for the headline of a run and the details after it, in evaluation order. The first headline
+// rule that holds is used; every run has exactly one. Every detail that holds may follow it.
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ constexpr int64_t kMinOutsideNs = 50'000'000;
 
 bool waits(const RunFacts& f) { return f.stalls.ns > 0; }
 
-// Kernels that lead and whose gain is little, because something else takes as long while they run.
+// Kernels take most of the time but save little, because something else takes as long concurrently.
 bool kernels_gain_little(const RunFacts& f) {
   const GainFact* gain = f.gain_of({EditKind::kFamily, EditKind::kKernels});
   if (f.bottleneck != BoundBy::kGpu || gain == nullptr || gain->few_iterations || f.kind_ns == 0) {
@@ -26,7 +26,7 @@ bool kernels_gain_little(const RunFacts& f) {
   }
   return std::max<int64_t>(gain->gain_ns, 0) * 4 <= f.kind_ns;
 }
-// A fifth of the window or more is copies that no kernel overlaps.
+// At least a fifth of the window is copies that no kernel overlaps.
 bool copies_are_exposed(const RunFacts& f) { return f.total.copy_ns * 5 >= f.total_ns; }
 bool collectives_overlap(const RunFacts& f) {
   return kernels_gain_little(f) && f.evidence.collective_ns * 2 >= f.total_ns;
@@ -67,7 +67,7 @@ void fill_init(const RunFacts& f, Finding& out) {
   if (f.capture_leads) out.count("graphs", f.evidence.captures);
 }
 
-// The host waits for the device, and what the device then waits for has another cause.
+// The host waits for the device; the device's subsequent idle time has another cause.
 void fill_after_wait(const RunFacts& f, Finding& out) {
   const FlowCause cause = f.leading_cause.value_or(FlowCause::kSync);
   const int64_t after_ns =
@@ -78,7 +78,7 @@ void fill_after_wait(const RunFacts& f, Finding& out) {
   if (!f.launches_block) out.named("call", SubjectKind::kCall, f.waiting_call);
 }
 
-// The table of gains chose the headline, and its numbers hold.
+// True if the table of gains determined the headline and its numbers are reliable.
 bool decided_by_gains(const RunFacts& f) {
   switch (f.bottleneck) {
     case BoundBy::kGpu:
@@ -90,7 +90,7 @@ bool decided_by_gains(const RunFacts& f) {
     case BoundBy::kCollectiveWait:
     case BoundBy::kCopy:
     case BoundBy::kMigration:
-      // The same gate as that of the actions: a replay that is not the run is not shown.
+      // Same condition as for actions: a replay that does not reproduce the run is not shown.
       return !f.devices_alternate && f.decision.table.window_ns() > 0 &&
              replay_holds(f);
     default:
@@ -101,14 +101,14 @@ bool decided(const RunFacts& f, GainRelation relation) {
   return decided_by_gains(f) && f.decision.relation == relation;
 }
 
-// Names of the least and the greatest of a range, and of one number.
+// Message keys for the ends of a range, and for a single number.
 struct RangeKeys {
   std::string_view least;
   std::string_view most;
   std::string_view one;
 };
 
-// The length of the run without a resource, as a range if models differ.
+// Duration of the run without a resource; a range if models differ.
 void add_without(const GainTable& table, GainGroup group, const RangeKeys& keys, Finding& out) {
   const GroupGain& gain = table.of(group);
   if ((gain.high_ns - gain.low_ns) * 20 <= table.window_ns()) {
@@ -125,13 +125,13 @@ void fill_first(const RunFacts& f, Finding& out) {
   out.ns("of", d.table.window_ns());
   add_without(d.table, d.word, {"least_first", "without_first", "without_first"}, out);
 }
-// The two numbers that decide.
+// The two gains that decide.
 void fill_gains(const RunFacts& f, Finding& out) {
   fill_first(f, out);
   const Decision& d = f.decision;
   add_without(d.table, d.second, {"least_second", "without_second", "without_second"}, out);
 }
-// A second resource that saves next to nothing is left out.
+// Omits a second resource that saves next to nothing.
 void fill_gain(const RunFacts& f, Finding& out) {
   fill_first(f, out);
   const Decision& d = f.decision;
@@ -336,7 +336,7 @@ bool is_other(const HostOnly& host) {
   return !is_silent(host) && !is_call(host) && host.ns >= kMinOutsideNs;
 }
 
-// The part of the recording that the headline is about, and the others by length.
+// The part of the recording that the headline is about, and the other parts by length.
 void fill_judged_part(const RunFacts& f, Finding& out) {
   const Stretch& judged = *f.stretches.headline();
   std::vector<const Stretch*> others;
@@ -354,7 +354,7 @@ void fill_judged_part(const RunFacts& f, Finding& out) {
   out.ns("recorded", f.stretches.window_ns).list("others", std::move(names));
 }
 
-// A number that is 0 or not known is left out.
+// Omits numbers that are 0 or unknown.
 void fill_serving(const Serving& serving, Finding& out) {
   const auto known = [](double value) { return std::isfinite(value) && value > 0; };
   const uint64_t steps = serving.steps.size();
@@ -364,7 +364,8 @@ void fill_serving(const Serving& serving, Finding& out) {
                                                                          : "");
   if (known(serving.batch)) out.ratio("batch", serving.batch);
   out.ns("span", serving.span_ns);
-  // A rate over the steps alone is higher than what users get, so that of output includes the time between them.
+  // A rate over steps alone overstates what users get; the output rate includes the time between
+  // steps.
   const bool output = known(serving.new_tokens_per_s);
   const double rate = output ? serving.new_tokens_per_s : serving.tokens_per_s;
   if (known(rate) && !serving.speculates) {
@@ -374,7 +375,7 @@ void fill_serving(const Serving& serving, Finding& out) {
   if (serving.itl_p50_ns > 0 && !serving.itl_at_least) {
     out.ns("itl", serving.itl_p50_ns).text("itl_of", serving.speculates ? "step period" : "ITL");
   }
-  // Of less than half of the kernels' time a ratio says little.
+  // A ratio that covers less than half of the kernel time is not meaningful.
   if (serving.known_share < 0.5) return;
   if (known(serving.hfu)) out.fraction("hfu", serving.hfu);
 }
@@ -386,7 +387,7 @@ std::string tokens_text(uint64_t tokens) {
   return text + " tokens";
 }
 
-// A gap of more than this, over the median, is another event than a typical one.
+// A gap above this multiple of the median is not a typical one.
 bool has_slow_token(const Serving& serving) {
   return serving.slow_token.what != SlowToken::What::kNone && serving.itl_p99_ns * 2 > serving.itl_p50_ns * 3;
 }
@@ -436,7 +437,7 @@ std::string request_cause(const RequestFacts::Tail& tail) {
 void fill_tail(const char* key, int64_t ns, const RequestFacts::Tail& tail, Finding& out) {
   out.ns(key, ns);
   if (!tail.part) return;
-  // The log has no times of preemptions: which part they are in is unknown.
+  // The log has no preemption times, so the affected part is unknown.
   const std::string preempted =
       tail.preemptions > 0 ? ", preempted " + std::to_string(tail.preemptions) + "×" : "";
   out.ns("part", tail.part_ns).text("cause", request_cause(tail) + preempted);
@@ -468,8 +469,8 @@ bool joined(const RequestFacts& requests) {
   return requests.asked && requests.refusal == RequestsRefusal::kNone;
 }
 
-// MFU is that of the whole recording, by shapes: a part of it has another, and steps of a serving
-// engine have their own line.
+// MFU describes the whole recording: parts of it have other values, and steps of a serving engine
+// have their own line.
 bool shows_use(const RunFacts& f) {
   return f.bottleneck == BoundBy::kGpu && f.stretches.parts.size() <= 1 &&
          f.serving.steps.empty() && f.use.known_share >= 0.5;

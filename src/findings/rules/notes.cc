@@ -1,5 +1,5 @@
-// Notes take the place of actions where no action can be simulated: what was seen, the likely reason, what to record and
-// what to do. All that hold are given, in order.
+// Notes replace actions if no action can be simulated: what was seen, the likely reason, what to
+// record, and what to do. All rules that hold are used, in order.
 
 #include "findings/advice.h"
 #include "findings/rules/rule.h"
@@ -49,7 +49,7 @@ bool only_host(const RunFacts& f) {
   return no_gpu(f) && !f.mostly_unread && f.evidence.launch_calls == 0 && f.profiler_span_ns == 0;
 }
 
-// A recording of whole iterations is what is missing.
+// True if a recording of complete iterations is needed.
 bool record_steady(const RunFacts& f) {
   const bool start = init(f) && !recurs(f) && !f.init_communicator && !f.init_mid_run;
   return start || f.bottleneck == BoundBy::kTooLittle || f.bottleneck == BoundBy::kNoHost ||

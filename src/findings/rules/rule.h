@@ -1,6 +1,7 @@
 #pragma once
 
-// A row of a rule table: the finding that it makes, the condition over named facts, and what fills the finding.
+// A row of a rule table: the code of the finding, the condition over facts, and the function that
+// fills the finding.
 
 #include <span>
 #include <string_view>
@@ -25,16 +26,16 @@ struct RunRule {
         []([[maybe_unused]] const RunFacts& f, [[maybe_unused]] Finding& out) { __VA_ARGS__; } \
   }
 
-// In the order in which they are read.
+// The tables in evaluation order.
 std::span<const RunRule> headline_rules();
 std::span<const RunRule> detail_rules();
 std::span<const RunRule> note_rules();
 std::span<const RunRule> confidence_rules();
 std::span<const RunRule> confidence_remark_rules();
 
-// The finding of a rule, filled.
+// The finding of a rule, filled from `facts`.
 Finding make(const RunRule& rule, const RunFacts& facts);
-// The window, evidence and places of a run.
+// A finding with the window, evidence and spans of the run.
 Finding finding_of(Code code, const RunFacts& facts);
 
 }  // namespace assay::findings

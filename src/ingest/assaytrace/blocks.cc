@@ -6,7 +6,8 @@ namespace assay {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
-// A file made of heads of large blocks would be checked for ever.
+// Bounds the work for a hostile file of overlapping block headers, each of which claims a large
+// payload.
 constexpr uint64_t kMostVainBytes = 4ull << 30;
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
-// The head and the complete blocks of an .assaytrace file, in order. Damaged and truncated blocks
-// are skipped and counted; no part of them is delivered.
+// Reads the header and the complete blocks of an .assaytrace file, in file order. Damaged and
+// truncated blocks are counted and skipped whole.
 
 #include <cstdint>
 #include <string>
@@ -15,23 +15,24 @@ namespace assay {
 
 class AssayTraceBlocks {
  public:
-  // Errors: kUnsupported (a version of the format that is newer than this reader), those of `read`.
+  // Errors: kUnsupported (the file's format is newer than this reader), and those of `read`. A
+  // damaged header is no error; see header_damaged().
   static Result<AssayTraceBlocks> open(ReadFn read);
 
-  // The payload of the next whole block, until the next call. False: there is no more.
+  // Sets `payload` to that of the next complete block, valid until the next call. False at the end.
   Result<bool> next(std::string_view& payload);
 
   const wire::FileHeader& header() const { return header_; }
   bool header_damaged() const { return header_damaged_; }
-  uint64_t damaged_blocks() const { return damaged_; }  // missing or unreadable, between whole ones
-  bool cut() const { return cut_; }                     // the file does not end with a whole block
-  uint64_t bytes() const { return base_ + at_; }        // passed over so far
+  uint64_t damaged_blocks() const { return damaged_; }  // gaps in the sequence numbers
+  bool cut() const { return cut_; }                     // the file ends in an incomplete block
+  uint64_t bytes() const { return base_ + at_; }        // consumed so far
   int64_t first_damage() const { return first_damage_; }
 
  private:
   explicit AssayTraceBlocks(ReadFn read) : read_(std::move(read)) {}
   Status read_header();
-  // True if `bytes` are available; reads on as needed.
+  // Reads until `bytes` are available at at_; false if the input ends before.
   Result<bool> ensure(size_t bytes);
   Result<bool> whole_block_ahead(wire::BlockHeader& header);
   void note_sequence(uint32_t sequence);
@@ -40,7 +41,7 @@ class AssayTraceBlocks {
   ReadFn read_;
   std::string window_;
   size_t at_ = 0;
-  uint64_t base_ = 0;  // bytes that have left the window
+  uint64_t base_ = 0;  // bytes dropped from the front of window_
   bool ended_ = false;
   wire::FileHeader header_ = {};
   bool header_damaged_ = false;
@@ -49,11 +50,11 @@ class AssayTraceBlocks {
   uint64_t damaged_ = 0;
   bool cut_ = false;
   int64_t first_damage_ = -1;
-  uint64_t vain_bytes_ = 0;  // checked of blocks that were none
+  uint64_t vain_bytes_ = 0;  // payload bytes hashed for blocks with a wrong checksum
 };
 
-// Iterates over the records of a payload. Calls visit(kind, record) for each; `record` holds its
-// bytes with the header. Returns the number of trailing bytes that are not records.
+// Calls visit(kind, record) for each record of a payload; `record` holds its bytes, header
+// included. Returns the number of trailing bytes that are not a record.
 template <typename Visitor>
 size_t for_each_record(std::string_view payload, Visitor&& visit) {
   while (payload.size() >= sizeof(wire::RecordHeader)) {
@@ -66,7 +67,8 @@ size_t for_each_record(std::string_view payload, Visitor&& visit) {
   return payload.size();
 }
 
-// The fields of a record that this reader and its writer both know; zero for the rest.
+// A record as a struct. Fields that the writer does not have are zero; fields that this reader does
+// not have are ignored.
 template <typename Record>
 Record record_from(std::string_view bytes) {
   Record record = {};
@@ -74,7 +76,7 @@ Record record_from(std::string_view bytes) {
   return record;
 }
 
-// The text of a String record, empty when it claims more than there is.
+// The text of a String record; empty if its length exceeds the record.
 std::string_view text_of_record(std::string_view bytes);
 
 }  // namespace assay

@@ -6,7 +6,8 @@
 namespace assay {
 namespace {
 
-// Clocks that are steered run up to 0.05 % off, and reading them takes a while. More is a step.
+// Adjusted clocks run up to 0.05 % fast or slow, and sampling takes time. A larger change is a
+// step.
 constexpr int64_t kStepNs = 1'000'000;
 constexpr int64_t kStepShare = 1000;
 
@@ -51,7 +52,7 @@ void RecordingClock::settle(wire::ClockKind kind, const wire::FileHeader* header
   if (clocks_.empty()) return;
   if (kind == wire::ClockKind::kTracerOwn) {
     base_ns_ = difference(clocks_.front().realtime, clocks_.front().tracer);
-    wall_steps_ = 0;  // the tracer's clock is the wall clock: counted below, and worse
+    wall_steps_ = 0;  // the tracer uses the wall clock: counted as tracer steps below
   }
   int64_t expected = kind == wire::ClockKind::kMonotonic ? 0 : offset(clocks_.front());
   uint64_t before = clocks_.front().monotonic;

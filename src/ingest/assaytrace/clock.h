@@ -1,7 +1,7 @@
 #pragma once
 
 // The clocks of a recording: the tracer's, CLOCK_MONOTONIC and CLOCK_REALTIME, sampled together
-// repeatedly. A Trace uses tracer time; the others are converted to it.
+// several times. A Trace uses tracer time; other times are converted to it.
 
 #include <cstdint>
 #include <vector>
@@ -14,16 +14,18 @@ namespace assay {
 class RecordingClock {
  public:
   void add(const wire::Clock& clock) { clocks_.push_back(clock); }
-  // kind: of the process. header: a clock pair used if there is no Clock record.
+  // Call once, after the last add(). kind: the tracer's clock. header: its pair of CLOCK_REALTIME
+  // and CLOCK_MONOTONIC is used if there are no Clock records; may be null.
   void settle(wire::ClockKind kind, const wire::FileHeader* header);
 
-  // Tracer time of a moment on CLOCK_MONOTONIC.
+  // Converts CLOCK_MONOTONIC to tracer time, interpolating between the samples.
   int64_t tracer_time(uint64_t monotonic_ns) const;
-  // To be added to tracer times for the time since the epoch: that of the first pair, so that
-  // durations stay what they were measured to be.
+  // Offset from tracer time to the time since the epoch, from the first sample. It is constant, so
+  // that durations stay as measured.
   int64_t base_ns() const { return base_ns_; }
-  // Drift of the tracer's clock against CLOCK_MONOTONIC between the first pair and the last, and
-  // the time between them; 0 if it is that clock.
+  // drift_ns: drift of the tracer's clock against CLOCK_MONOTONIC from the first sample to the
+  // last; 0 if it is that clock, or if a clock was set in between. told_ns: time between these
+  // samples.
   int64_t drift_ns() const { return drift_ns_; }
   int64_t told_ns() const { return told_ns_; }
   void report(ImportLog& log) const;

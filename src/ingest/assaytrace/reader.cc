@@ -26,7 +26,7 @@ namespace {
 
 using wire::Kind;
 
-// Later times are invalid; up to here, no sum of two overflows.
+// Later times are invalid; the sum of two times up to here does not overflow.
 constexpr auto kLatestUnsignedNs = static_cast<uint64_t>(kLatestNs);
 constexpr int64_t kStreamsPerContext = 1'000'000;
 
@@ -57,7 +57,7 @@ std::string_view overhead_name(uint32_t type) {
   return word(kNames, type >> 16);
 }
 
-// Longer names cost the demangler too much and are unreadable.
+// Longer names are slow to demangle, and unreadable.
 constexpr size_t kLongestMangled = 8192;
 
 std::string demangled(std::string_view name) {
@@ -69,7 +69,7 @@ std::string demangled(std::string_view name) {
   return status == 0 && plain != nullptr ? std::string(plain.get()) : text;
 }
 
-// GPU-01234567-89ab-...; empty for sixteen zeros.
+// "GPU-01234567-89ab-..."; empty for sixteen zero bytes.
 std::string uuid_text(const uint8_t (&uuid)[16]) {
   if (std::all_of(std::begin(uuid), std::end(uuid), [](uint8_t byte) { return byte == 0; })) {
     return "";
@@ -89,8 +89,8 @@ bool ends_recording(wire::NoteCode code) {
          code == wire::NoteCode::kTakenOver;
 }
 
-// Collects the records of a file, then makes the rows: names, contexts and clocks may come after
-// what needs them, since CUPTI delivers buffers in any order.
+// Collects all records of a file before it makes rows: CUPTI delivers buffers in any order, so
+// names, contexts and clocks may follow the records that need them.
 class Recording {
  public:
   explicit Recording(const ReadOptions& options) : keep_op_inputs_(options.keep_op_inputs) {}
@@ -161,8 +161,8 @@ class Recording {
   std::map<std::pair<uint32_t, uint32_t>, int64_t> context_rank_;  // by (device, context)
   std::map<uint32_t, int64_t> contexts_of_device_;
   std::unordered_map<uint32_t, uint64_t> external_ids_;
-  std::unordered_map<uint32_t, uint32_t> outer_calls_;  // of a call, the one that made it
-  std::vector<std::pair<uint64_t, uint64_t>> pauses_;  // tracer times at which nothing was captured
+  std::unordered_map<uint32_t, uint32_t> outer_calls_;  // by call: the call that made it
+  std::vector<std::pair<uint64_t, uint64_t>> pauses_;  // intervals in tracer time without a capture
   std::vector<uint32_t> call_correlations_;            // sorted; only if there are host stalls
 };
 
@@ -296,7 +296,8 @@ StringId Recording::call_name(uint32_t id) {
   return found->second;
 }
 
-// Streams are numbered within a context: those of a device's second one get numbers of their own.
+// Stream numbers are unique only within a context: streams of a device's further contexts get
+// numbers offset by kStreamsPerContext.
 StreamId Recording::stream(uint32_t device, uint32_t context, uint32_t number) {
   const auto [found, added] = context_rank_.try_emplace({device, context}, 0);
   if (added) found->second = contexts_of_device_[device]++;
@@ -315,8 +316,7 @@ uint32_t Recording::external_id(uint32_t correlation) {
   return 0;
 }
 
-// The call of the program under which the call of this number was made. Hostile files may have
-// circles.
+// The program's own call inside which this call was made. Hostile files may contain cycles.
 uint32_t Recording::outermost(uint32_t correlation) const {
   constexpr int kDeepest = 16;
   for (int depth = 0; depth < kDeepest; ++depth) {
@@ -327,7 +327,7 @@ uint32_t Recording::outermost(uint32_t correlation) const {
   return correlation;
 }
 
-// Device records go on a little after a capture ends: only work that was launched inside belongs.
+// Device records continue briefly after a capture ends. Keeps only activities launched inside.
 bool Recording::belongs(uint64_t start, uint32_t correlation) {
   if (pauses_.empty()) return true;
   const bool paused = std::any_of(pauses_.begin(), pauses_.end(), [start](const auto& pause) {
@@ -362,7 +362,7 @@ void Recording::add_calls() {
     Span span;
     if (!read_span(call.start, call.end, span)) continue;
     if (call.domain == wire::Domain::kHsa) {
-      // HIP's internal calls: kept aside, in no number, as in rocprofv3's files.
+      // HIP's internal calls go to other_events, as in rocprofv3's files.
       builder_.other_events.push_back({span.start_ns, span.dur_ns, call_name(call.name),
                                        builder_.text("HSA"), thread(call.thread)});
       continue;
@@ -436,7 +436,8 @@ void Recording::add_fills() {
   }
 }
 
-// Graphs that ran as one row. If their kernels are recorded too, the row would count them twice.
+// Adds graphs recorded as one row, unless their kernels are recorded too, which would count them
+// twice.
 void Recording::add_graphs() {
   if (graphs_.empty()) return;
   std::vector<uint32_t> told;
@@ -455,7 +456,7 @@ void Recording::add_graphs() {
   }
 }
 
-// After the others, which determine the device of a context.
+// Must follow the other rows, which determine the device of a context.
 void Recording::add_waits() {
   for (const wire::Wait& wait : waits_) {
     Span span;
@@ -485,8 +486,7 @@ void Recording::add_operator(const Span& span, const wire::Operator& op) {
       {row, text(op.dims), text(op.types), text(op.strides), text(op.concrete)});
 }
 
-// As PyTorch's profiler files them: modules are frames of Python, ranges of the program
-// annotations.
+// As in PyTorch's profiler: modules become Python frames, ranges of the program annotations.
 void Recording::add_operators() {
   constexpr std::string_view kModule = "nn.Module: ";
   for (const wire::Operator& op : operators_) {
@@ -604,8 +604,8 @@ void Recording::log_file(const AssayTraceBlocks& blocks) {
     if (note.code == wire::NoteCode::kClockCallback) continue;
     if (note.code == wire::NoteCode::kTextsForgotten) continue;
     if (note.code == wire::NoteCode::kNoOperators) continue;
-    if (note.code == wire::NoteCode::kNotShared) continue;  // nothing has happened
-    if (note.code == wire::NoteCode::kNamesLost) continue;  // as missing_name, each of them
+    if (note.code == wire::NoteCode::kNotShared) continue;  // not an irregularity
+    if (note.code == wire::NoteCode::kNamesLost) continue;  // counted as missing_name per row
     if (note.code == wire::NoteCode::kRescued) {
       log.add(ImportCode::kRescued);
       continue;
@@ -681,7 +681,7 @@ Result<Trace> read_assaytrace(ReadFn read, const ReadOptions& options) {
 
 Result<RecordingFacts> read_recording_facts(const std::string& path) {
   ASSAY_TRY_ASSIGN(ByteSource source, ByteSource::open(path));
-  source.may_grow();  // a process that goes on when the command has ended
+  source.may_grow();  // the process may still be writing
   ASSAY_TRY_ASSIGN(AssayTraceBlocks blocks, AssayTraceBlocks::open(source.stream(false)));
   RecordingFacts facts;
   std::unordered_map<uint32_t, std::string> texts;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The reader of .assaytrace files, which `assay record` writes (docs/formats/assaytrace.md), one
-// process each. It reads all complete blocks; the import log counts the missing ones.
+// Reads .assaytrace files, which `assay record` writes (docs/formats/assaytrace.md), one per
+// process. Reads all complete blocks; the import log counts the missing ones.
 
 #include <array>
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace assay {
 
 bool is_assaytrace(std::string_view head);
 
-// Errors: kUnsupported (a newer format, too many rows), kNotATrace (no whole block).
+// Errors: kUnsupported (a newer format, too many rows), kNotATrace (no complete block).
 Result<Trace> read_assaytrace(ReadFn read, const ReadOptions& options);
 
-// The recorder's data about its recording, without the rows.
+// Properties of a recording, without its rows.
 struct RecordingFacts {
   struct Note {
     wire::NoteCode code = {};

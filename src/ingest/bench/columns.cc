@@ -18,7 +18,7 @@ struct Role {
   std::vector<const char*> titles;  // normalised: lower case, one blank between words
 };
 
-// The titles that the tools and data sets of docs/formats/bench.md use, and plain words.
+// Titles in the tools and data sets of docs/formats/bench.md, and plain words.
 const std::array<Role, kBenchRoles>& roles() {
   static const std::array<Role, kBenchRoles> kTable{{
       {"hardware",
@@ -118,7 +118,7 @@ constexpr NamedUnit kUnits[] = {
     {"tokens/sec", NAN, NAN, 1},
 };
 
-// Factor from the named unit to the unit of the record; NaN for another dimension.
+// Factor from the named unit to the unit of BenchRow; NaN for a unit of another dimension.
 double unit_factor(Dimension dimension, std::string_view name) {
   for (const NamedUnit& unit : kUnits) {
     if (unit.name != name) continue;
@@ -138,7 +138,7 @@ double unit_factor(Dimension dimension, std::string_view name) {
   return NAN;
 }
 
-// Lower case, words apart by one blank, brackets gone: "Latency (ms)" -> "latency ms".
+// Lower case, words separated by one blank, without brackets: "Latency (ms)" -> "latency ms".
 std::string normalised(const std::string& title) {
   std::string words;
   for (const char c : lower_trimmed(title)) {
@@ -163,7 +163,7 @@ std::optional<BenchRole> role_titled(std::string_view words) {
   return std::nullopt;
 }
 
-// "1,234,567.8" without its commas; the text itself when they do not separate thousands.
+// Removes the commas of "1,234,567.8". Returns other texts unchanged.
 std::string without_thousands(const std::string& text) {
   const size_t point = std::min(text.find('.'), text.size());
   std::string digits;
@@ -210,7 +210,7 @@ bool is_rate(BenchRole role) {
          role == BenchRole::kRequests;
 }
 
-// The last word of a title, where it names a unit of this dimension.
+// The factor of the unit that ends a title, if it is of this dimension.
 double last_unit(Dimension dimension, const std::string& title) {
   const std::string words = normalised(title);
   const size_t blank = words.rfind(' ');
@@ -224,7 +224,7 @@ bool is_time(Dimension dimension) {
   return dimension == Dimension::kSeconds || dimension == Dimension::kMilliseconds;
 }
 
-// "Throughput (ktok/s/GPU)": a known title of a rate, and its unit.
+// Parses a rate with a unit, such as "Throughput (ktok/s/GPU)".
 std::optional<TitleMeaning> meaning_of_rate(const std::string& title, const std::string& words) {
   const TitleRate rate = rate_of_title(title);
   if (!rate.unit || rate.unit->per_sequence) return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which column or key of a benchmark's output means what, in which unit, and what one cell of it
-// says. Shared by the readers of benchmark tables.
+// Maps the columns and keys of benchmark outputs to roles and units, and parses their cells. Shared
+// by the readers of benchmark tables.
 
 #include <array>
 #include <cstdint>
@@ -45,12 +45,12 @@ std::string_view bench_role_name(BenchRole role);  // as in --columns and --cons
 std::optional<BenchRole> bench_role_by_name(const std::string& name);
 std::string bench_role_names();  // "hardware, n, framework, ..."
 
-// A column: its place and what one unit of its numbers is in the record's unit.
+// Position of a column, and the factor from its unit to that of BenchRow.
 struct BenchColumn {
   int column = -1;
   double factor = 1;
-  bool per_device = false;    // to be multiplied by the row's devices
-  bool per_sequence = false;  // by its batch size
+  bool per_device = false;    // multiply by the row's number of devices
+  bool per_sequence = false;  // multiply by the row's batch size
 };
 
 // Role and unit from a title alone: "Latency (ms)" is latency with factor 0.001.
@@ -60,33 +60,33 @@ struct TitleMeaning {
   bool per_device = false;
 };
 std::optional<TitleMeaning> meaning_of_title(const std::string& title);
-// Interpretation of a column with a role from the user and a unit from its title. Throughput in
-// requests has the role of requests. Fails if the unit cannot be converted.
+// A column with a role given by the user and the unit of its title. A throughput in requests
+// becomes the role kRequests. Fails if the unit cannot be converted.
 struct MappedColumn {
   BenchRole role = BenchRole::kHardware;
-  BenchColumn column;  // without its place
+  BenchColumn column;  // without its position
 };
 Result<MappedColumn> mapped_column(BenchRole role, const std::string& title);
 bool names_unit(BenchRole role, const std::string& title);
-// The unit that a title of a known role names; 1 without one.
+// Factor of the unit in the title of a column with a known role; 1 if the title has no unit.
 double unit_of_title(BenchRole role, const std::string& title);
 
-// A number as people write it: "1,234.5", "46.19 W", "12 ms". With a unit of another kind than the
-// role's, it is not a number.
+// Parses "1,234.5", "46.19 W" or "12 ms". nullopt if the text is not a number or has a unit that
+// does not fit the role. factor: unit of numbers without a unit of their own.
 struct CellNumber {
-  double value = 0;  // in the record's unit
+  double value = 0;  // in the unit of BenchRow
   bool had_unit = false;
 };
 std::optional<CellNumber> parse_cell(const std::string& text, BenchRole role, double factor);
 
-// Puts a value where its role belongs. Lengths go to both sides.
+// Set the field of a role. kLength sets the input and the output length.
 void set_number(BenchRow& row, BenchRole role, double value);
 void set_text(BenchRow& row, BenchRole role, const std::string& text);
 
-// Counts of irregularities by code, in the order of their first occurrence.
+// Counts irregularities by code, in the order of their first occurrence.
 class OddityLog {
  public:
-  // A loss where the row was dropped.
+  // Counts with the weight kLoss if the row was dropped, else kNote. warn() uses kWarning.
   void note(std::string_view code, int64_t line, bool dropped, std::string_view effect);
   void warn(std::string_view code, int64_t line, bool dropped, std::string_view effect);
   void merge_into(std::vector<BenchOddity>& oddities);
@@ -95,8 +95,8 @@ class OddityLog {
   std::vector<BenchOddity> oddities_;
 };
 
-// Applies the role values of --constants to every row without them. Fails on wrong roles and on
-// text for a number.
+// Fills roles that a row lacks with the values of --constants. Fails on unknown roles and on text
+// where a number is needed.
 Status apply_meta(const std::vector<std::pair<std::string, std::string>>& meta, BenchTable& table);
 
 }  // namespace assay

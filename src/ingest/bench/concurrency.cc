@@ -6,9 +6,10 @@
 namespace assay {
 namespace {
 
-// Ramp-up, ramp-down and rounding leave a full run a little under its limit.
+// Ramp-up, ramp-down and rounding keep even a full run slightly below its limit.
 constexpr double kNearLimit = 0.9;
-// A run without a rate and with so few requests in flight, relative to its limit, had other limits.
+// If fewer than this share of the limit are in flight without a request rate, something else limits
+// the run.
 constexpr double kFarFromLimit = 0.5;
 
 bool known(double value) { return std::isfinite(value) && value > 0; }
@@ -43,7 +44,7 @@ void fill_batch(BenchRow& row, OddityLog& log) {
                : "the file has neither concurrency nor requests per second: --constants bb=... says it");
 }
 
-// A row with a request rate and a limit of concurrency. False: it is dropped.
+// Handles a row with a request rate and a concurrency limit. False: the row is dropped.
 bool settle_paced(BenchRow& row, OddityLog& log) {
   const double latency_s = known(row.latency_s) ? row.latency_s : latency_of_tokens(row);
   const double in_flight = row.requests_per_s * latency_s;
@@ -55,7 +56,7 @@ bool settle_paced(BenchRow& row, OddityLog& log) {
              "requests per second x mean latency");
     return true;
   }
-  // Slower than it was asked, so as many ran as were let in.
+  // Requests completed more slowly than they were due, so the concurrency limit was reached.
   if (row.requests_per_s < kNearLimit * row.request_rate) return true;
   log.warn("request_rate_without_latency", row.line, true,
            "dropped: the request rate set the concurrency, which is unknown without the mean "

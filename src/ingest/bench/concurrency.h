@@ -1,20 +1,20 @@
 #pragma once
 
-// How many requests a client's run really had in flight. A limit of concurrency that the request
-// rate never reached says nothing about capacity.
+// Infers the actual concurrency of a client's run. A concurrency limit that the request rate never
+// reached says nothing about capacity.
 
 #include "ingest/bench/columns.h"
 #include "records/bench_table.h"
 
 namespace assay {
 
-// For results of a client with latency as the mean over requests. A missing concurrency follows
-// from Little's law: requests per second x mean latency. In runs limited by their request rate,
-// that value replaces the limit; if it cannot be computed, the row is dropped.
+// For client results whose latency is the mean over requests. Computes a missing concurrency by
+// Little's law: requests per second x mean latency. If the request rate limited a run, that value
+// replaces the limit; if it cannot be computed, the row is dropped.
 void settle_concurrency(BenchTable& table);
 
-// The same for CSV rows with a request rate; their batch sizes are integers. Returns false if the
-// batch size cannot be known.
+// The same for a CSV row with a request rate, with an integer batch size. False if the batch size
+// is unknown and the row must be dropped.
 bool settle_paced_batch(BenchRow& row, OddityLog& log);
 
 }  // namespace assay

@@ -16,7 +16,7 @@ using Columns = std::array<BenchColumn, kBenchRoles>;
 
 // LLM-Inference-Bench writes avg_power in milliwatts; no accelerator draws this many watts.
 constexpr double kMoreThanAnyBoardW = 5000;
-// Slower than nearly every run that anyone tabulates.
+// Nearly all published runs are faster than this.
 constexpr double kSlowestTokenS = 1;
 constexpr double kLongestRunS = 3600;
 
@@ -61,7 +61,7 @@ Status map_by_hand(const std::vector<std::string>& header, const BenchReadOption
   return Ok{};
 }
 
-// Columns by their titles where the user said nothing; of several with one meaning the first.
+// Assigns roles by title to columns without one from the user; of several with one role, the first.
 void map_by_title(const std::vector<std::string>& header, Columns& columns, OddityLog& log) {
   std::set<int> taken;
   for (const BenchColumn& column : columns) taken.insert(column.column);
@@ -79,8 +79,8 @@ void map_by_title(const std::vector<std::string>& header, Columns& columns, Oddi
   }
 }
 
-// Tables of Vidur and of request traces carry no throughput of a configuration, whatever --columns
-// says.
+// Rejects tables of Vidur and of request traces, which contain no throughput of a configuration,
+// whatever --columns says.
 Status refuse_other_tables(const std::vector<std::string>& header) {
   const auto has = [&](const char* title) {
     return std::any_of(header.begin(), header.end(),
@@ -107,10 +107,10 @@ Status refuse_other_tables(const std::vector<std::string>& header) {
   return Ok{};
 }
 
-// The columns that a row's variant is made of.
+// The columns that determine a row's variant.
 struct VariantColumns {
   std::vector<std::pair<size_t, VariantPart>> parts;
-  bool devices = false;  // only the layout's column has the number
+  bool devices = false;  // only the layout has the number of devices
 };
 
 VariantColumns variant_columns(const std::vector<std::string>& header, const Columns& columns,
@@ -130,8 +130,7 @@ VariantColumns variant_columns(const std::vector<std::string>& header, const Col
   return out;
 }
 
-// Precision, layout and version in one text. If only the layout has the number of devices, it
-// counts.
+// Sets precision, layout and version. If only the layout has the number of devices, uses that.
 void complete_variant(const VariantColumns& columns, const std::vector<std::string>& cells,
                       BenchRow& row) {
   VariantParts parts;
@@ -173,7 +172,7 @@ Status check_needed(const std::vector<std::string>& header, const Columns& colum
                "", -1};
 }
 
-// The number that --constants gives a role, or NaN.
+// The number given by --constants for a role, or NaN.
 double meta_number(const BenchReadOptions& options, BenchRole role) {
   for (const auto& [name, text] : options.meta) {
     if (bench_role_by_name(name) != role) continue;
@@ -183,7 +182,7 @@ double meta_number(const BenchReadOptions& options, BenchRole role) {
   return kNan;
 }
 
-// A throughput per device needs the number of devices. Sequences are required anyway.
+// Fails if a throughput per device lacks the number of devices. The batch size is required anyway.
 Status check_per_device(const std::vector<std::string>& header, const Columns& columns,
                         const VariantColumns& variant, const BenchReadOptions& options) {
   const bool told = given(columns, options, BenchRole::kDevices) ||
@@ -201,7 +200,7 @@ Status check_per_device(const std::vector<std::string>& header, const Columns& c
   return Ok{};
 }
 
-// Throughput of one device or sequence becomes that of all.
+// Converts throughput per device or sequence to the total.
 class Shares {
  public:
   Shares(const Columns& columns, const BenchReadOptions& options)
@@ -229,8 +228,8 @@ class Shares {
   double batch_;
 };
 
-// One record with as many cells as the header has. Surplus cells come from a comma without quotes
-// in a text: they are joined where exactly one place makes every number readable again.
+// Makes a record as wide as the header. Surplus cells come from an unquoted comma in a text: joins
+// them if exactly one position makes every number readable.
 class RowAligner {
  public:
   RowAligner(const Columns& columns, size_t width) : width_(width), number_(width, false) {
@@ -265,7 +264,7 @@ class RowAligner {
     return out;
   }
 
-  // A text column that holds a bare number is as wrong as a number column that holds a text.
+  // False also if a text column contains a bare number, which shows misaligned cells.
   bool numbers_readable(const std::vector<std::string>& cells) const {
     for (size_t i = 0; i < width_; ++i) {
       if (number_[i] && !parse_cell(cells[i], BenchRole::kBatch, 1)) return false;
@@ -335,7 +334,7 @@ void read_rows(const std::vector<CsvRecord>& records, size_t header_at, const Co
     BenchRow row = row_of(cells, columns, record.line, log);
     complete_variant(variant, cells, row);
     if (table.format == "aiconfigurator") {
-      // Two engines of different shape: no one batch size or device count says what they are.
+      // Prefill and decode engines of different shape have no common batch size or device count.
       if (!std::isfinite(row.batch)) {
         log.note("disaggregated", record.line, true,
                  "dropped: prefill and decode ran on engines of their own shape");
@@ -363,7 +362,7 @@ void read_milliwatts(const std::string& title, BenchTable& table, OddityLog& log
 enum class Comma : uint8_t { kNone, kEither, kDecimal, kThousands };
 
 Comma comma_of(const std::string& cell) {
-  // A unit may follow.
+  // The number may be followed by a unit.
   const size_t end = std::min(cell.find_first_not_of("0123456789+-.,e"), cell.size());
   const std::string text = cell.substr(0, end);
   const size_t comma = text.find(',');
@@ -379,8 +378,8 @@ Comma comma_of(const std::string& cell) {
   return three && leads ? Comma::kEither : Comma::kDecimal;
 }
 
-// Decimal commas become points, in all columns of numbers or in none: equal texts in two columns
-// must not differ by a factor of a thousand.
+// Converts decimal commas to points in all number columns or in none, so that equal texts in two
+// columns never differ by a factor of 1000.
 Status settle_decimal_commas(std::vector<CsvRecord>& records, const Columns& columns,
                              char delimiter, OddityLog& log) {
   std::vector<size_t> places;
@@ -435,7 +434,7 @@ Status settle_decimal_commas(std::vector<CsvRecord>& records, const Columns& col
   return Ok{};
 }
 
-// Units in titles, and latencies without one that can hardly be seconds.
+// Counts converted units in titles, and latencies without a unit that are implausible in seconds.
 void note_units(const std::vector<std::string>& header, const Columns& columns,
                 const BenchTable& table, OddityLog& log) {
   for (const BenchColumn& column : columns) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// CSV tables of throughput per configuration, whatever their columns are called.
+// Reads CSV tables of throughput per configuration, with any column names.
 
 #include <string>
 #include <vector>
@@ -11,11 +11,11 @@
 
 namespace assay {
 
-// records: with blank lines kept. The table's `source` is left to the caller.
+// records: including those of blank lines. The caller sets the table's `source`.
 Result<BenchTable> bench_table_of_csv(std::vector<CsvRecord> records, char delimiter,
                                       const BenchReadOptions& options);
 
-// True if these titles name a size of a run, and its speed or duration.
+// True if the titles include a size of a run, and its throughput or duration.
 bool names_throughput(const std::vector<std::string>& header);
 
 }  // namespace assay

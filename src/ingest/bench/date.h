@@ -7,7 +7,7 @@
 
 namespace assay {
 
-// "2026-04-17" of a text that is that or begins with it ("2026-04-17T11:57:09Z"); empty for others.
+// The date at the start of a text: "2026-04-17" of "2026-04-17T11:57:09Z". Empty if there is none.
 std::string date_of(std::string_view text);
 
 }  // namespace assay

@@ -7,20 +7,20 @@
 
 namespace assay {
 
-// The engine for a client's or image's name of it, as in the other tables: "vLLM" for
-// "vllm-openai". Returns `otherwise` for other names. A client's "openai" backend does not name the
-// server.
+// The engine's usual name for the name of a client's backend or an image: "vLLM" for "vllm-openai".
+// Returns `otherwise` for unknown names, and for a client's "openai" backend, which does not
+// identify the server.
 std::string engine_name(const std::string& backend, const std::string& otherwise);
 
-// Spellings of engines. Letter case and punctuation do not count, and "trtllm" is TensorRT-LLM.
+// Unifies spellings of engine names. Ignores letter case and punctuation; "trtllm" is TensorRT-LLM.
 class EngineSpellings {
  public:
-  // Gives all rows of an engine the name that its first row has, also over several calls; the
-  // others are counted.
+  // Renames all rows of an engine to the spelling of its first row, which may be from an earlier
+  // call. Counts the renamed rows as irregularities.
   void unify(BenchTable& table);
 
  private:
-  std::map<std::string, std::string> name_of_;  // by what is compared
+  std::map<std::string, std::string> name_of_;  // by compared form
 };
 
 }  // namespace assay

@@ -12,10 +12,10 @@ namespace assay {
 namespace {
 
 constexpr double kIdentityTolerance = 1e-3;
-// A factor of hundreds is recognised in noisy rows too.
+// A factor of hundreds is detectable in noisy rows, too.
 constexpr double kFactorTolerance = 0.1;
 constexpr double kLeastFactor = 20;
-// A unit is that of the column when so many of the rows that can be checked have it.
+// Share of the checkable rows with a unit, above which it is the unit of the column.
 constexpr double kWholeColumn = 0.9;
 
 // Result of the identity for a row.
@@ -43,7 +43,7 @@ bool near(double a, double b) { return std::fabs(a / b - 1) <= kIdentityToleranc
 
 bool about(double a, double b) { return std::fabs(std::log(a / b)) <= kFactorTolerance; }
 
-// If there is no latency, a column of requests per second gives the same, except for its own unit.
+// The identity without a latency: requests per second give the same, except for their own unit.
 Identity identity_by_requests(const BenchRow& row) {
   if (!(row.requests_per_s > 0) || !(row.tokens_per_s > 0)) return Identity::kUnchecked;
   const double tokens = tokens_of(row);
@@ -73,7 +73,7 @@ bool agrees(Identity kind) {
          kind == Identity::kOutputOnly;
 }
 
-// How the units of a table are to be read.
+// Interpretation of a table's units.
 enum class Units : uint8_t { kAsTold, kMilliseconds, kRequests, kMixed };
 
 Units units_of(const Counts& counts) {
@@ -89,11 +89,11 @@ Units units_of(const Counts& counts) {
   const bool one_kind = milliseconds == 0 || requests == 0;
   if (agreeing == 0 && one_kind && share >= kWholeColumn)
     return milliseconds > 0 ? Units::kMilliseconds : Units::kRequests;
-  // If the identity hardly ever holds, a few rows match a factor by chance.
+  // If the identity rarely holds, a few rows match a factor by chance.
   return agreeing + other >= fails ? Units::kMixed : Units::kAsTold;
 }
 
-// Converts what the whole column means, before anything is worked out from it.
+// Converts the column's units before anything is computed from it.
 void convert(Units units, BenchTable& table, OddityLog& log) {
   for (BenchRow& row : table.rows) {
     if (units == Units::kMilliseconds && std::isfinite(row.latency_s)) {
@@ -175,12 +175,12 @@ void check(BenchRow& row, OddityLog& log) {
 
 void fill_and_check_throughput(BenchTable& table) {
   OddityLog log;
-  // Clients' results are counted, not tables of batches.
+  // Results of clients do not satisfy the identity of batches.
   const bool client = table.format == "vllm";
   std::vector<Identity> identity;
   Counts counts{};
   for (const BenchRow& row : table.rows) {
-    // Their batch sizes are limits that were not reached.
+    // The batch size is then a limit that was not reached.
     const bool paced = std::isfinite(row.request_rate);
     identity.push_back(client || paced ? Identity::kUnchecked : identity_of(row));
     ++counts[static_cast<size_t>(identity.back())];

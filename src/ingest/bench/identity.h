@@ -1,7 +1,7 @@
 #pragma once
 
-// Throughput = (ii + oo) x bb / latency holds in tables of batches. Missing values follow from it,
-// and the factor by which it fails shows unknown units.
+// In tables of batches, throughput = (ii + oo) x bb / latency. Computes missing values from this
+// identity, and detects wrong units by the factor between its two sides.
 
 #include "records/bench_table.h"
 

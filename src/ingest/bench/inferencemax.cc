@@ -14,14 +14,14 @@ namespace {
 
 constexpr double kTolerance = 0.02;
 
-// Flags are JSON's or Python's, or text.
+// Flags are booleans of JSON or Python, or texts.
 bool is_set(const BenchField& field, const char* name) {
   const std::string word = lower_trimmed(field(name));
   return word == "true" || word == "1";
 }
 
 // "vllm/vllm-openai:v0.11.0" -> "v0.11.0", "lmsysorg/sglang:v0.5.5-cu129-amd64" -> "v0.5.5": the
-// number that the image's tag begins with, else the whole tag, which is a build, too.
+// number at the start of the image's tag, else the whole tag.
 std::string version_of_image(const std::string& image) {
   const size_t colon = image.rfind(':');
   if (colon == std::string::npos || image.find('/', colon) != std::string::npos) return {};
@@ -31,7 +31,7 @@ std::string version_of_image(const std::string& image) {
   return numbered ? tag.substr(0, tag.find('-')) : tag;
 }
 
-// Results in this form by vLLM's own runs say "device".
+// vLLM's own runs use "device" in results of this form.
 std::string gpu_of(const BenchField& field) {
   return field("hw").empty() ? field("device") : field("hw");
 }
@@ -53,7 +53,7 @@ double milliseconds(const BenchField& field, const char* seconds) {
 
 // Reason why a run is not a row.
 struct Unreadable {
-  const char* code = nullptr;  // nullptr: it is one
+  const char* code = nullptr;  // nullptr: the run is a row
   const char* effect = nullptr;
 };
 

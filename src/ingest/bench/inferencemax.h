@@ -1,6 +1,6 @@
 #pragma once
 
-// Results of InferenceMAX (InferenceX): one object per run, in a file of its own or in an array.
+// Reads results of InferenceMAX (InferenceX): one object per run, in separate files or in an array.
 
 #include "ingest/bench/columns.h"
 #include "ingest/bench/titled.h"
@@ -8,10 +8,10 @@
 
 namespace assay {
 
-// field: by key, empty where there is none.
+// field: the value of a key as text; empty if it is missing.
 bool is_inferencemax(const BenchField& field);
-// Adds the run, or counts the reason if it is not valid. Times are in seconds. A GPU's throughput
-// counts prompts and answers. The GPUs are those of tensor parallelism; experts and attention
+// Adds the run, or counts why it is invalid. Times are in seconds. The throughput per GPU covers
+// input and output tokens. The number of GPUs is that of tensor parallelism; experts and attention
 // replicas share them. Rates per user (`intvty`) are not read, because their percentiles differ
 // between schemas.
 void add_inferencemax_run(const BenchField& field, int64_t line, BenchTable& table, OddityLog& log);

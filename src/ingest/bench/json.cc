@@ -28,7 +28,7 @@ struct Piece {
   int64_t line = 0;
 };
 
-// Splits a sequence of objects or arrays. Skips line ends and other text between them.
+// Splits a sequence of objects or arrays; skips line ends and other text between them.
 class SequenceCutter {
  public:
   explicit SequenceCutter(const std::string& text) : text_(text) {}
@@ -102,7 +102,7 @@ double number(const Json& object, const char* key) {
   return at != object.end() && at->is_number() ? at->get<double>() : kNan;
 }
 
-// The first of several names of one thing that is there.
+// The first finite number under one of several keys for one quantity.
 double number_of(const Json& object, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
     if (const double value = number(object, key); std::isfinite(value)) return value;
@@ -115,8 +115,8 @@ std::string text_of(const Json& object, const char* key) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-// Properties outside the results (vLLM's --metadata, SGLang's server_info): the GPU, their number,
-// the precision, the split of the model.
+// Properties of a run outside its results (vLLM's --metadata, SGLang's server_info): GPU, number of
+// GPUs, precision, layout.
 class OwnWords {
  public:
   void read(const Json& object) {
@@ -137,13 +137,13 @@ class OwnWords {
     }
   }
 
-  // Speculative decoding, if no word shows its method.
+  // Marks speculative decoding by an unknown method.
   void speculated() { variant_.add(VariantPart::kSpeculation, "speculative"); }
 
   void tell(BenchRow& row) const {
     const std::optional<ParallelLayout>& layout = variant_.layout();
     if (!hardware_.empty()) row.hardware = hardware_;
-    // Replicas of attention run on the devices that tensor parallelism counts.
+    // Attention replicas share the devices of tensor parallelism.
     if (layout) row.devices = layout->devices() / (replicas_share_ ? layout->data : 1);
     if (std::isfinite(devices_)) row.devices = devices_;
     row.variant = variant_.variant(row.devices);
@@ -167,7 +167,7 @@ bool differs(double stated, double computed) {
          std::fabs(stated - computed) > kStatedTolerance * std::fabs(computed);
 }
 
-// Requests that failed, of all that were sent.
+// Counts failed requests; warns if they are more than 5 % of those sent.
 void note_failed(double failed, double sent, int64_t line, OddityLog& log) {
   constexpr double kWorthAWarning = 0.05;
   if (!(failed > 0)) return;
@@ -181,21 +181,20 @@ void note_failed(double failed, double sent, int64_t line, OddityLog& log) {
   }
 }
 
-// Requests per second that a client should send. Arrivals by a trace or a ramp have only their
-// actual rate.
+// Requested requests per second. For arrivals from a trace or a ramp, the actual rate.
 double rate_asked(const Json& object, double requests_per_s) {
   const bool paced =
       text_of(object, "request_rate") == "trace" || !text_of(object, "ramp_up_strategy").empty();
   return paced ? requests_per_s : number(object, "request_rate");
 }
 
-// vLLM has an acceptance only for speculative runs; SGLang's length is 1 or null for others.
+// vLLM writes an acceptance only for speculative runs; SGLang's length is 1 or null for others.
 bool speculated(const Json& object) {
   return number(object, "spec_decode_acceptance_length") > 0 ||
          number(object, "spec_decode_acceptance_rate") > 0 || number(object, "accept_length") > 1;
 }
 
-// Results of a client that sends requests: vLLM's serve and SGLang.
+// A result of a client that sends requests: vLLM's serve or SGLang's.
 BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log) {
   BenchRow row;
   row.line = line;
@@ -241,7 +240,7 @@ BenchRow serve_row(const Json& object, bool sglang, int64_t line, OddityLog& log
   return row;
 }
 
-// vLLM's offline modes name neither lengths nor batch size: --constants does.
+// vLLM's offline modes record neither lengths nor batch size; --constants must give them.
 BenchRow latency_row(const Json& object, int64_t line) {
   BenchRow row;
   row.line = line;
@@ -287,7 +286,7 @@ BenchRow one_batch_row(const Json& object, int64_t line, OddityLog& log) {
   return row;
 }
 
-// "avg" of a metric block in the record's unit of `role`.
+// "avg" of a metric block, in the unit of `role`.
 double metric(const Json& object, const char* key, BenchRole role) {
   const auto block = object.find(key);
   if (block == object.end() || !block->is_object()) return kNan;
@@ -295,7 +294,7 @@ double metric(const Json& object, const char* key, BenchRole role) {
   return average * unit_of_title(role, "x " + text_of(*block, "unit"));
 }
 
-// The first value under `key`, however deep.
+// The first value of `key` at any depth.
 const Json* find_deep(const Json& node, std::string_view key) {
   if (node.is_object()) {
     if (const auto at = node.find(key); at != node.end() && !at->is_null()) return &*at;
@@ -326,7 +325,7 @@ void finish_client_row(BenchRow& row, double requests_per_s, OddityLog& log) {
 
 bool is_true(const Json* node) { return node != nullptr && *node == true; }
 
-// AIPerf says whether its run was stopped, and which requests ended in an error.
+// AIPerf records whether the run was cancelled, and which requests failed.
 void note_how_it_ended(const Json& object, int64_t line, OddityLog& log) {
   if (object.value("was_cancelled", Json()) == true) {
     log.warn("run_cancelled", line, false,
@@ -352,7 +351,7 @@ BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
   row.out_len = metric(object, "output_sequence_length", BenchRole::kOutLen);
   row.latency_s = metric(object, "request_latency", BenchRole::kLatency);
   row.ttft_ms = metric(object, "time_to_first_token", BenchRole::kTtft);
-  // Its inter-token latency is (latency - first token) / (tokens - 1): others call that TPOT.
+  // Its inter-token latency is (latency - first token) / (tokens - 1), usually called TPOT.
   row.tpot_ms = metric(object, "inter_token_latency", BenchRole::kTpot);
   row.output_tokens_per_s = metric(object, "output_token_throughput", BenchRole::kOutThroughput);
   row.tokens_per_s = metric(object, "total_token_throughput", BenchRole::kThroughput);
@@ -378,8 +377,8 @@ BenchRow metric_blocks_row(const Json& object, int64_t line, OddityLog& log) {
   return row;
 }
 
-// GuideLLM: one file, a run per load. Each metric is split by the outcome of requests. A missing
-// first token counts as 0 in the means over all, so only successful ones are used.
+// GuideLLM: one file with a run per load. Each metric is split by the outcome of requests. Means
+// over all count a missing first token as 0, so only successful requests are used.
 double guidellm_mean(const Json& metrics, const char* name) {
   const auto at = metrics.find(name);
   if (at == metrics.end() || !at->is_object()) return kNan;
@@ -393,9 +392,9 @@ BenchRow guidellm_row(const Json& run, int64_t line, OddityLog& log) {
   row.line = line;
   row.in_len = guidellm_mean(metrics, "prompt_token_count");
   row.out_len = guidellm_mean(metrics, "output_token_count");
-  row.latency_s = guidellm_mean(metrics, "request_latency");  // seconds, alone among its times
+  row.latency_s = guidellm_mean(metrics, "request_latency");  // in seconds, unlike its other times
   row.ttft_ms = guidellm_mean(metrics, "time_to_first_token_ms");
-  // Its time per output token has the first one in it; the inter-token latency is what others call
+  // Its time per output token includes the first token; its inter-token latency is usually called
   // TPOT.
   row.tpot_ms = guidellm_mean(metrics, "inter_token_latency_ms");
   row.output_tokens_per_s = guidellm_mean(metrics, "output_tokens_per_second");
@@ -405,7 +404,7 @@ BenchRow guidellm_row(const Json& run, int64_t line, OddityLog& log) {
   return row;
 }
 
-// False: no benchmark's runs.
+// False: not a GuideLLM file.
 bool read_guidellm(const Json& value, int64_t line, BenchTable& table, OddityLog& log) {
   if (!value.is_object()) return false;
   const auto runs = value.find("benchmarks");
@@ -520,7 +519,7 @@ std::string as_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : json_text(value);
 }
 
-// A test of llama-bench, of which a run has two.
+// A test of llama-bench; a run needs two.
 bool read_llama_test(const Json& value, int64_t line, std::vector<LlamaTest>& tests) {
   if (!value.is_object() || !value.contains("build_commit") || !value.contains("n_gen") ||
       !value.contains("avg_ns"))
@@ -533,7 +532,7 @@ bool read_llama_test(const Json& value, int64_t line, std::vector<LlamaTest>& te
   return true;
 }
 
-// optimum-benchmark's benchmark.json: paths with points through what is nested.
+// optimum-benchmark's benchmark.json; paths with dots lead through nested objects.
 bool read_optimum(const Json& value, int64_t line, BenchTable& table, OddityLog& log) {
   if (!value.is_object() || !value.contains("config") || !value.contains("report")) return false;
   const auto field = [&value](const char* path) {
@@ -564,7 +563,7 @@ bool read_inferencemax(const Json& value, int64_t line, BenchTable& table, Oddit
   return true;
 }
 
-// Values of a sequence; an array of results counts as its elements.
+// Reads one value of a sequence; an array of results counts as its elements.
 Status read_value(const Json& value, int64_t line, BenchTable& table, OddityLog& log,
                   std::vector<LlamaTest>& llama) {
   if (value.is_array()) {
@@ -658,7 +657,7 @@ Result<BenchTable> bench_table_of_genai_perf_csv(const std::vector<CsvRecord>& r
   for (const CsvRecord& record : records) {
     if (record.cells.size() < 2) continue;
     const std::string title = lower_trimmed(record.cells[0]);
-    // Its first column of numbers is the mean, in both kinds of table; telemetry has the GPU there.
+    // The first column of numbers is the mean, except in telemetry tables, where it is the GPU.
     if (title == "metric") telemetry = lower_trimmed(record.cells[1]) == "gpu";
     if (title == "metric" || telemetry) continue;
     const auto is = [&](const char* name) { return title.rfind(name, 0) == 0; };

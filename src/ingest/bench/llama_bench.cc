@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// Common keys of the two tests of one run.
+// Keys with equal values in the two tests of a run.
 constexpr std::array kShared = {"build_commit",
                                 "gpu_info",
                                 "cpu_info",
@@ -61,7 +61,7 @@ NamedModel model_of(const std::string& path) {
   return out;
 }
 
-// "A, A": one entry per device. If no layers are on a GPU, the processor computes.
+// The GPU name has one entry per device: "A, A". Without layers on a GPU, the CPU computes.
 void name_hardware(const LlamaTest& test, BenchRow& row) {
   if (test.gpu.empty() || test.gpu_layers == 0) {
     row.hardware = test.cpu;

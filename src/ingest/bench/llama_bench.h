@@ -1,7 +1,7 @@
 #pragma once
 
-// Results of llama.cpp's llama-bench (-o json, jsonl or csv): a test is the prompt alone or the
-// answer alone, and a run is one of each.
+// Reads results of llama.cpp's llama-bench (-o json, jsonl or csv). A test measures either the
+// prompt or the generation; a run combines one test of each.
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ namespace assay {
 // One test of the file; NaN and empty = unknown.
 struct LlamaTest {
   std::string build, gpu, cpu, file, type_k, time;
-  std::string setting;  // what else two tests of one run have in common
+  std::string setting;  // other values that both tests of a run share
   double batch = 0;     // n_batch and n_ubatch: tokens of a prompt at a time
   double micro_batch = 0;
   double gpu_layers = 0;
@@ -26,14 +26,14 @@ struct LlamaTest {
 };
 LlamaTest llama_test(const BenchField& field, int64_t line);
 
-// Builds runs of one sequence: every prompt test with every answer test of the same model and
-// settings. If a test of an answer after the prompt's context exists, that one is used. Tests
-// without a partner are dropped and counted.
+// Builds runs of one sequence from every pair of a prompt test and a generation test of the same
+// model and settings. Prefers the generation test with the prompt as existing context, if there is
+// one. Drops and counts tests without a partner.
 void add_llama_runs(const std::vector<LlamaTest>& tests, BenchTable& table, OddityLog& log);
 
 bool is_llama_csv(const std::vector<CsvRecord>& records);
 Result<BenchTable> bench_table_of_llama_csv(const std::vector<CsvRecord>& records);
-// Its Markdown, which is rounded: refused by name.
+// True for llama-bench's Markdown table, which is rejected because its values are rounded.
 bool is_llama_markdown(const std::string& text);
 
 }  // namespace assay

@@ -10,13 +10,14 @@
 namespace assay {
 namespace {
 
-// In a closed loop more requests cannot make a token come sooner; measurements scatter by less.
+// In a closed loop, more concurrent requests cannot lower the time per token by more than noise,
+// which is below this factor.
 constexpr double kSteady = 1.3;
-// Shorter numbers agree by chance.
+// Numbers with fewer digits agree by chance.
 constexpr int kTellingDigits = 5;
 
-// Of an answer that came in one piece the first token is the whole: no engine writes a token in
-// less than this.
+// An answer arrived in one piece if its first token took nearly the whole time, and the other
+// tokens less time than any engine needs.
 constexpr double kUnstreamedShare = 0.99;
 constexpr double kLeastTokenMs = 0.2;
 
@@ -35,7 +36,7 @@ bool tells_itself(double value) {
   return std::fabs(value / unit - std::round(value / unit)) > 1e-9 * value / unit;
 }
 
-// Rows of one engine and device with the same two latencies to the last digit, at the same sizes.
+// Drops rows of one engine, device and size whose TTFT and TPOT are equal to the last digit.
 void drop_copies(BenchTable& table) {
   using Key = std::tuple<double, double, double, double, double, std::string, std::string>;
   std::map<Key, size_t> first;
@@ -79,7 +80,8 @@ bool closed_loop(const BenchRow& row) {
          !std::isfinite(row.request_rate);
 }
 
-// Rows in the order of their requests in flight; those of equal ones are repeats of each other.
+// True if the time per token falls with more concurrent requests. rows: sorted by concurrency;
+// equal ones are repeats.
 bool falls(const BenchTable& table, const std::vector<size_t>& rows) {
   double slowest_before = 0, slowest = 0, batch = 0;
   for (const size_t i : rows) {

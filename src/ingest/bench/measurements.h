@@ -1,16 +1,17 @@
 #pragma once
 
-// Properties that only all rows of a table show together: copies of one measurement under two
-// names, rows of one benchmark run, and groups in which something else changed between the runs.
+// Checks that need all rows of a table: copies of one measurement under two names, rows of one
+// benchmark run, and groups in which something else changed between the runs.
 
 #include "records/bench_table.h"
 
 namespace assay {
 
-// A client that does not stream sees the first token with the last: such a TTFT, and the time
-// between tokens that follows from it, are taken out.
+// Removes TTFT and TPOT from rows whose client did not stream: there the first token arrives with
+// the last one.
 void refuse_unstreamed(BenchTable& table);
-// May be called again when other tables were appended.
+// Sets the benchmark run of each row, drops copies and marks unsteady groups. May be called again
+// after other tables were appended.
 void settle_measurements(BenchTable& table);
 
 }  // namespace assay

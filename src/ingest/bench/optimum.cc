@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-// "['Tesla T4', 'Tesla T4']", as Python writes lists, and ["Tesla T4"], as JSON does.
+// Parses "['Tesla T4', 'Tesla T4']" of Python and ["Tesla T4"] of JSON.
 std::vector<std::string> names_in(const std::string& list) {
   std::vector<std::string> names;
   for (size_t at = 0; at < list.size(); ++at) {
@@ -32,7 +32,7 @@ void name_device(const BenchField& field, BenchRow& row) {
   const std::vector<std::string> gpus = names_in(field("config.environment.gpu"));
   if (gpus.empty()) return;
   row.hardware = gpus.front();
-  // "0,1": those that were used, of all that the machine has.
+  // "0,1": the used devices among all of the machine.
   const std::string ids = field("config.backend.device_ids");
   const bool told = !ids.empty() && ids != "null";
   row.devices = told ? 1 + static_cast<double>(std::count(ids.begin(), ids.end(), ','))
@@ -45,7 +45,7 @@ BenchVariant variant_in(const BenchField& field, double devices) {
     const std::string word = field(path);
     if (!word.empty() && word != "null") parts.add(VariantPart::kPlain, word);
   }
-  // The leaderboard's names contain bits and kernels: "4bit-awq-gemv-sdpa".
+  // The leaderboard's names contain the quantisation and kernels: "4bit-awq-gemv-sdpa".
   const std::string name = field("config.name");
   if (!name.empty()) parts.add(VariantPart::kPlain, name);
   const std::string version = field("config.backend.version");
@@ -80,7 +80,7 @@ void add_optimum_run(const BenchField& field, int64_t line, BenchTable& table, O
   name_device(field, row);
   row.variant = variant_in(field, row.devices);
   row.ttft_ms = 1000 * prefill_s;
-  // The first token is the prefill's: of 64 tokens decoding makes 63, as its throughput says.
+  // Prefill makes the first token: decoding makes 63 of 64 tokens, consistent with its throughput.
   if (row.out_len > 1) row.tpot_ms = 1000 * decode_s / (row.out_len - 1);
   row.latency_s = prefill_s + decode_s;
   row.tokens_per_s = (row.in_len + row.out_len) * row.batch / row.latency_s;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Results of Hugging Face's optimum-benchmark: a benchmark.json with its `config` and `report`, and
-// the CSV files of the llm-perf leaderboard. Titles of the latter are the same names with points.
+// Reads results of Hugging Face's optimum-benchmark: a benchmark.json with `config` and `report`,
+// and the CSV files of the llm-perf leaderboard, whose titles are the same names with dots.
 
 #include <string>
 #include <vector>
@@ -13,8 +13,8 @@
 
 namespace assay {
 
-// field: by paths, "report.prefill.latency.mean". Adds the run, or counts why it is none: a
-// leaderboard keeps the runs that failed, without report.
+// Adds the run, or counts why it is unusable: a leaderboard keeps failed runs, without a report.
+// field: the value of a path such as "report.prefill.latency.mean".
 void add_optimum_run(const BenchField& field, int64_t line, BenchTable& table, OddityLog& log);
 
 bool is_optimum_csv(const std::vector<CsvRecord>& records);

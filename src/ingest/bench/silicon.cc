@@ -32,8 +32,8 @@ uint32_t size_of(const std::vector<std::string>& cells, int place) {
   return std::max(told_size(cells, place), 1U);
 }
 
-// "…/b200_sxm/trtllm/1.3.0rc1/deepseek.csv" -> "b200_sxm/trtllm/1.3.0rc1": the folder of one
-// collection, without the part of its path that names somebody's machine.
+// The folder of a collection, without the part of the path that names a user's machine:
+// "…/b200_sxm/trtllm/1.3.0rc1/deepseek.csv" -> "b200_sxm/trtllm/1.3.0rc1".
 std::string collection_of(const std::string& path) {
   constexpr size_t kParts = 3;
   const size_t file = path.rfind('/');

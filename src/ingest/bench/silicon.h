@@ -22,16 +22,16 @@ struct SiliconColumns {
 };
 SiliconColumns silicon_columns(const std::vector<std::string>& header);
 
-// Completes a row of aggregated serving: requests in flight, date, devices and layout. Returns
-// false if the row is dropped because its number of requests is unknown.
+// Sets concurrency, date, devices and layout of a row of aggregated serving. Returns false if the
+// row must be dropped because its concurrency is unknown.
 bool settle_silicon_row(const SiliconColumns& columns, const std::vector<std::string>& cells,
                         BenchRow& row, OddityLog& log);
 
-// The value of a name in "a=1; b=2"; empty if there is none.
+// The value of `name` in a text like "a=1; b=2"; empty if there is none.
 std::string source_field(const std::string& text, const std::string& name);
 
-// Number of devices along which attention and experts were both split, if the table has their
-// product: 8 for tensor parallel 64 = 8 x 8 on a machine of eight. 0 = the layout is as written.
+// Splits a layout that is written as a product of attention and expert parallelism: tensor parallel
+// 64 = 8 x 8 on a machine of eight devices. side: 8 in this example; 0 if the layout is as written.
 enum class Square : uint8_t { kNone, kExperts, kReplicas };
 struct SquaredLayout {
   uint32_t side = 0;
@@ -40,8 +40,8 @@ struct SquaredLayout {
 SquaredLayout squared_layout(uint32_t tensor, uint32_t data, uint32_t moe_tensor,
                              uint32_t moe_expert);
 
-// Attention replicas of a row without them (data = 0). Attention and experts span the same devices,
-// tensor x data = moe_tensor x moe_expert. 1 if the product is not a multiple.
+// Number of attention replicas of a row that lacks it (data = 0): attention and experts use the
+// same devices, so tensor x data = moe_tensor x moe_expert. 1 if that has no integer solution.
 uint32_t untold_replicas(uint32_t tensor, uint32_t data, uint32_t moe_tensor, uint32_t moe_expert);
 
 }  // namespace assay

@@ -25,7 +25,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// Splits "a=b,c=d" at commas that a known role and '=' follow.
+// Splits "a=b,c=d" at commas followed by a known role and '='.
 Result<Pairs> parse_pairs(const std::vector<std::string>& arguments, const char* flag) {
   Pairs pairs;
   for (const std::string& argument : arguments) {
@@ -109,7 +109,7 @@ bool is_plain_text(const std::string& text) {
   return true;
 }
 
-// Properties that most result files lack and every comparison needs.
+// Counts rows without names that every comparison needs and most result files lack.
 void note_unknown_names(BenchTable& table) {
   OddityLog log;
   for (const BenchRow& row : table.rows) {
@@ -148,7 +148,7 @@ bool runs_by_client(const BenchTable& table) {
          table.format == "aiperf" || table.format == "inferencemax";
 }
 
-// Reason why the last row was dropped.
+// Error text for a table whose rows were all dropped, with the reason.
 std::string no_row_left(const BenchTable& table) {
   std::string text = "no row can be used";
   for (const BenchOddity& oddity : table.oddities) {
@@ -157,8 +157,8 @@ std::string no_row_left(const BenchTable& table) {
   return text;
 }
 
-// Programs end the last line like every other. If it has no end, the table was written by hand or
-// truncated; the last number may then lack digits and still be a number.
+// A last line without an end shows a hand-written or truncated table; its last number may lack
+// digits.
 void note_open_end(const std::string& text, BenchTable& table) {
   if (begins_json(text) || table.rows.empty() || text.back() == '\n') return;
   table.oddities.push_back({.code = "last_line_open",
@@ -175,7 +175,7 @@ Result<BenchTable> read_any(const std::string& text, const std::string& path,
   const bool runs_of_batches = table.format == "csv" || table.format == "llm-inference-bench" ||
                                table.format == "aiconfigurator" || table.format == "vllm";
   if (gives_batch(options)) {
-    // A given concurrency is exact for any requested rate.
+    // A concurrency given by the user holds for any request rate.
     for (BenchRow& row : table.rows) row.request_rate = std::numeric_limits<double>::quiet_NaN();
   }
   refuse_unstreamed(table);
@@ -232,7 +232,7 @@ void merge_oddities(const std::vector<BenchOddity>& from, const std::string& fil
   }
 }
 
-// Line numbers are meaningless for rows of several files in one table.
+// Line numbers are dropped, because rows come from several files.
 void append(BenchTable&& from, const std::string& file, BenchTable& to) {
   if (to.rows.empty() && to.format.empty()) to.format = from.format;
   if (to.format != from.format) to.format = "several";

@@ -1,6 +1,6 @@
 #pragma once
 
-// Exports with exact names for values, equal in JSON and CSV.
+// Access to exports whose values have the same names in JSON and CSV.
 
 #include <functional>
 #include <initializer_list>
@@ -11,13 +11,13 @@
 
 namespace assay {
 
-// A value by its name or path, as text; empty where there is none.
+// Returns the value of a name or path as text; empty if it is missing.
 using BenchField = std::function<std::string(const char* name)>;
-double number_at(const BenchField& field, const char* name);  // NaN where there is no finite one
+double number_at(const BenchField& field, const char* name);  // NaN if missing or not finite
 
-// True if the first record with cells has all of these titles.
+// True if the first nonempty record has all of these titles.
 bool has_titles(const std::vector<CsvRecord>& records, std::initializer_list<const char*> titles);
-// Visits the records after that one, without empty records and repeated headers. It must exist.
+// Visits the records after the header, which must exist. Skips empty records and repeated headers.
 void for_each_titled(const std::vector<CsvRecord>& records,
                      const std::function<void(const BenchField& field, int64_t line)>& visit);
 

@@ -15,7 +15,8 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Lower case, brackets and joining signs gone; "per" and "/" are a word "/" of their own.
+// Splits a title into lower-case words without brackets and joining characters; "per" and "/"
+// become the word "/".
 std::vector<std::string> unit_words_of(const std::string& title) {
   std::string spaced;
   for (const char c : lower_trimmed(title)) {
@@ -60,9 +61,9 @@ bool is_sequence(std::string_view word) {
 }
 
 struct Counted {
-  double factor = 0;  // 0: no word for something that is counted
+  double factor = 0;  // 0: not a word for a counted item
   bool requests = false;
-  double seconds = 0;  // in the word itself: "tps"
+  double seconds = 0;  // time unit within the word: "tps"
 };
 
 double prefix_of(char letter) { return letter == 'k' ? 1e3 : letter == 'm' ? 1e6 : 1e9; }
@@ -100,7 +101,7 @@ Counted counted(std::string_view word) {
   return out;
 }
 
-// Reads a title word by word: what is counted, then what it is divided by.
+// Parses a title word by word: first the counted item, then the divisors.
 class RateReader {
  public:
   explicit RateReader(std::vector<std::string> words) : words_(std::move(words)) {}
@@ -134,7 +135,7 @@ class RateReader {
 
   void count(size_t i) {
     const std::string word = words_[i];
-    // "tok_s_gpu" may be per GPU, or of all.
+    // "tok_s_gpu" is ambiguous: per GPU, or of all GPUs.
     if (timed_ && (is_device(word) || is_sequence(word))) understood_ = false;
     if (word == "throughput" || word == "thpt") {
       rate_ = true;
@@ -157,7 +158,7 @@ class RateReader {
   std::vector<std::string> words_;
   RateUnit unit_;
   bool counted_ = false;
-  bool rate_ = false;  // a word that alone is a rate
+  bool rate_ = false;  // a word is itself a rate
   bool timed_ = false;
   bool divided_ = false;
   bool understood_ = true;

@@ -13,7 +13,7 @@ namespace assay {
 namespace {
 
 struct Named {
-  const char* title;  // as lower_trimmed leaves it, blanks for _ and -
+  const char* title;  // in lower case, with blanks for _ and -
   VariantPart part;
 };
 
@@ -65,8 +65,8 @@ bool says_nothing(const std::string& value) {
 constexpr std::array<const char*, 4> kSpeculations = {"mtp", "eagle", "ngram", "medusa"};
 constexpr const char* kSomeSpeculation = "speculative";
 
-// "mtp", "eagle", "ngram", else "speculative", which is never compared with a run without; empty if
-// there was none.
+// The method: "mtp", "eagle", "ngram", else "speculative", which is never compared with runs
+// without speculation. Empty if there is none.
 std::string speculation_word(const std::string& value) {
   const std::string word = lower_trimmed(value);
   for (const char* none : {"false", "off", "no", "0", "disabled"}) {
@@ -75,7 +75,7 @@ std::string speculation_word(const std::string& value) {
   for (const char* known : kSpeculations) {
     if (word.find(known) != std::string::npos) return known;
   }
-  // DeepSeek's layers for the next tokens, as SGLang calls them.
+  // SGLang's name for DeepSeek's multi-token prediction.
   return word == "nextn" ? kSpeculations[0] : kSomeSpeculation;
 }
 
@@ -84,7 +84,7 @@ void add_statement(std::string& text, const std::string& statement) {
   text += (text.empty() ? "" : ", ") + statement;
 }
 
-// "tp4": the size, where the word is one.
+// The size that a word such as "tp4" sets; null for other words.
 uint32_t* size_named(std::string_view kind, ParallelLayout& layout) {
   if (kind == "tp") return &layout.tensor;
   if (kind == "pp") return &layout.pipeline;
@@ -173,7 +173,7 @@ void VariantParts::add(VariantPart part, const std::string& value) {
     case VariantPart::kCache:
       return add_statement(cache_, "kv " + value);
     case VariantPart::kSpeculation:
-      // A method says more than that there was one.
+      // A known method replaces an unknown one.
       if (speculation_.empty() || speculation_ == kSomeSpeculation)
         speculation_ = speculation_word(value);
       return;

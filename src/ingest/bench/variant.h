@@ -1,7 +1,7 @@
 #pragma once
 
-// Differences between runs in addition to hardware, engine, model and sizes (BenchVariant), from
-// columns, keys and texts.
+// Parses BenchVariant, the differences between runs other than hardware, engine, model and sizes.
+// Sources are columns, keys and texts.
 
 #include <cstdint>
 #include <optional>
@@ -21,23 +21,23 @@ enum class VariantPart : uint8_t {
   kData,
   kExpert
 };
-// Which part a title or key names.
+// The part that a title or key names; nullopt for other titles.
 std::optional<VariantPart> variant_part(const std::string& title);
 
-// A text that a person wrote: what of it is a layout ("tp2 ep4") or a version ("v0.9.1") goes where
-// it belongs, the rest is words.
+// Parses free text: layouts ("tp2 ep4") and versions ("v0.9.1") set their fields, the rest becomes
+// `words`.
 BenchVariant variant_of_text(const std::string& text);
 
-// True if its words name speculative decoding.
+// True if the variant's words name speculative decoding.
 bool is_speculative(const BenchVariant& variant);
 
 // Collects the parts of one row.
 class VariantParts {
  public:
   void add(VariantPart part, const std::string& value);
-  // From columns of sizes, also for the plain case.
+  // The layout from columns of sizes, even if it is the plain case; nullopt without such columns.
   const std::optional<ParallelLayout>& layout() const { return layout_; }
-  // devices: that the row ran on.
+  // devices: number of devices that the row ran on.
   BenchVariant variant(double devices) const;
 
  private:

@@ -22,16 +22,16 @@ constexpr std::array<std::string_view, 2> kCopyWords = {"MEMCPY", "SDMA"};
 constexpr std::array<std::string_view, 6> kControlWords = {"WAIT",   "RECORD",  "EVENT",
                                                            "NOTIFY", "CAPTURE", "PLACE_HOLDER"};
 
-// "EVENT_RECORD": how types of tasks are written, and operators are not.
+// True for the form of task types, "EVENT_RECORD", which operators do not have.
 bool is_type_word(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
 }
 
-// Kind of a task: by the engine in its type, else by its own name. A task other than an operator is
-// named by its type (TS_TASK_TYPE_... in the runtime of CANN), and new types are added over time.
-// One that names no engine, copy or fill computes nothing. type: empty if unknown.
+// Kind of a task: by the engine in its type, else by its name. A task other than an operator is
+// named by its type (TS_TASK_TYPE_... in CANN's runtime), and new types are added over time. A type
+// that names no engine, copy or fill computes nothing. type: empty if unknown.
 ActivityKind task_kind_of(std::string_view name, std::string_view type) {
   const bool named_by_type = type.empty() ? is_type_word(name) : name == type;
   const std::string_view told = type.empty() ? name : type;
@@ -46,13 +46,13 @@ ActivityKind task_kind_of(std::string_view name, std::string_view type) {
   return waits || named_by_type ? ActivityKind::kSync : ActivityKind::kKernel;
 }
 
-// "AscendCL@aclrtSynchronizeStream" -> "aclrtSynchronizeStream"; other layers keep theirs.
+// "AscendCL@aclrtSynchronizeStream" -> "aclrtSynchronizeStream"; other layers keep their prefix.
 std::string_view cann_call_name(std::string_view name) {
   constexpr std::string_view kLayer = "AscendCL@";
   return name.starts_with(kLayer) ? name.substr(kLayer.size()) : name;
 }
 
-// The row that begins at that time, else the innermost one around it.
+// The row that begins at time_ns, else the innermost one that contains it.
 const LanePlace* place_at(const std::vector<LanePlace>& places, ThreadId thread, int64_t time_ns) {
   auto at = std::upper_bound(places.begin(), places.end(), LanePlace{thread, time_ns, 0, SIZE_MAX});
   for (int tries = 0; tries < kMostRowsBack && at != places.begin(); ++tries) {
@@ -139,7 +139,7 @@ class AscendLanes {
     return false;
   }
 
-  // The program's own thread, which CANN's lane of the same number shows the calls of.
+  // The program's thread whose calls CANN's lane with the same thread id shows.
   ThreadId thread_of(ThreadId cann) {
     const std::string tid = builder_.lane(cann).tid;
     return program_.empty() ? cann : builder_.thread(program_, tid);
@@ -163,11 +163,11 @@ class AscendLanes {
         {row.start_ns, row.dur_ns, row.name, builder_.stream(0, queue), 0, 0, kind});
   }
 
-  // How long an operator may lie in the queue while the thread that launches keeps up.
+  // Maximum time in the queue at which the launching thread still keeps up.
   static constexpr int64_t kBehindNs = 20'000;
 
-  // An activity is submitted where its operator enters the queue. If there is no queue, or the
-  // launching thread is late, it is submitted by the launch.
+  // An activity is submitted when its operator enters the queue, or by the launch if there is no
+  // queue or the launching thread is late.
   void join() {
     std::map<uint64_t, const LanePlace*> launch_of;  // by arrow to the device
     std::map<uint64_t, const LanePlace*> put_of;     // by arrow of the queue
@@ -209,7 +209,7 @@ class AscendLanes {
   std::vector<LanePlace> works_;
   std::vector<LanePlace> calls_;  // of CANN
   std::vector<LanePlace> puts_;   // "Enqueue" rows
-  std::vector<LanePlace> takes_;  // "Dequeue" rows; they stay where they are
+  std::vector<LanePlace> takes_;  // "Dequeue" rows; they stay in other_events
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace assay {
 namespace {
 
-// Keys of up to four letters as one word, to compare them at once.
+// Packs a key of up to four letters into one word for a single comparison.
 constexpr uint32_t word_of(std::string_view key) {
   uint32_t word = 0;
   for (const char c : key) word = word << 8 | static_cast<unsigned char>(c);
@@ -43,7 +43,7 @@ constexpr ArgEntry kArgEntries[] = {ASSAY_EVENT_ARGS(ASSAY_ENTRY)};
 
 constexpr size_t kLongestArg = 33;
 
-// Arguments by key length, so that a lookup compares with the few keys that could match.
+// Arguments by key length, so that a look-up compares with few keys.
 struct ArgsByLength {
   std::array<uint8_t, kLongestArg + 2> first{};
   std::array<ArgEntry, std::size(kArgEntries)> entries{};
@@ -137,7 +137,7 @@ Walk read_args(JsonCursor& cursor, RawEvent& event) {
       note_arg(arg, event);
       return read_value(at, event.args[static_cast<size_t>(arg)]);
     }
-    // No other code reads these as numbers, so non-numbers are detected here.
+    // No other code parses these values, so bare words are counted here.
     JsonValue value;
     const Walk walk = read_value(at, value);
     if (walk == Walk::kOk && value.kind == JsonKind::kScalar) {
@@ -164,7 +164,7 @@ Category category_of(std::string_view name) {
   for (const CategoryEntry& entry : kCategories) {
     if (entry.name == lower) return entry.category;
   }
-  // Other vendors' forks of Kineto name their rows as it names CUDA's: "musa_runtime".
+  // Forks of Kineto by other vendors name rows like its CUDA rows: "musa_runtime".
   if (lower.ends_with("_runtime")) return Category::kRuntimeCall;
   if (lower.ends_with("_driver")) return Category::kDriverCall;
   return Category::kUnknown;

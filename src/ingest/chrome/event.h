@@ -1,8 +1,8 @@
 #pragma once
 
-// One element of a Chrome trace's event array, as views into the piece it was read from. Which
-// fields matter is decided here once, for every producer (Kineto of any year, ROCm, RPD, MTIA);
-// what they mean is decided in kineto_rows.cc.
+// One element of a Chrome trace's event array, as views into the piece it was read from. Selects
+// the fields to keep for every producer (Kineto of any year, ROCm, RPD, MTIA); kineto_rows.cc
+// interprets them.
 
 #include <array>
 #include <cstdint>
@@ -79,7 +79,7 @@ namespace assay {
 enum class Field : uint8_t { ASSAY_EVENT_FIELDS(ASSAY_ENUMERATOR) kCount };
 enum class Arg : uint8_t { ASSAY_EVENT_ARGS(ASSAY_ENUMERATOR) kCount };
 #undef ASSAY_ENUMERATOR
-// From here on: arguments kept as JSON text, if at all.
+// This argument and all later ones are kept as JSON text, if at all.
 constexpr Arg kFirstTextArg = Arg::kInputDims;
 
 // Meaning of an event's category. Names of every Kineto version, CUDA, ROCm, XPU and MTIA
@@ -98,11 +98,11 @@ enum class Category : uint8_t {
   kAnnotation,
   kGpuAnnotation,
   kOverhead,
-  kSpan,  // the profiler's own spans, and what Assay added to a trace that it wrote
+  kSpan,  // the profiler's own spans, and rows that Assay added to a timeline
   kInstant,
   kLaunchFlow,           // ac2g and its older names
   kForwardBackwardFlow,  // fwdbwd
-  kDependencyFlow,  // from call to device work where rows have no ids: RPD, rocprof 1 and 2, CANN
+  kDependencyFlow,  // from call to activity if rows have no ids: RPD, rocprof 1 and 2, CANN
   kUnknown,
 };
 struct RawEvent {
@@ -124,7 +124,7 @@ static_assert(static_cast<int>(Arg::kCount) <= 64);
 
 Category category_of(std::string_view name);
 
-// NaN, Infinity, hex, an identifier: a scalar that JSON does not know.
+// True for NaN, Infinity, a hexadecimal number or an identifier: scalars that are not JSON.
 inline bool is_bare_word(std::string_view scalar) {
   const char c = scalar.front();
   const char digit = (c == '-' || c == '+') && scalar.size() > 1 ? scalar[1] : c;
@@ -133,8 +133,8 @@ inline bool is_bare_word(std::string_view scalar) {
   return scalar != "null" && scalar != "true" && scalar != "false";
 }
 
-// Reads the object at the cursor. Arguments of Python frames and flows are stepped over: no table
-// has a column for them, and they are most of the events.
+// Reads the object at the cursor. Skips the arguments of Python frames and flows: no table needs
+// them, and most events are of these kinds.
 Walk read_event(JsonCursor& cursor, RawEvent& event);
 
 }  // namespace assay

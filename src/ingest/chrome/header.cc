@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// Keys that describe the profile. Everything else may hold a user's environment and stays unread.
+// Keys that describe the profile. All others may contain a user's environment and are not read.
 constexpr std::array<std::string_view, 14> kKeptKeys = {
     "schemaVersion",     "record_shapes",        "with_stack",
     "with_flops",        "with_modules",         "profile_memory",
@@ -37,7 +37,7 @@ template <typename Member>
 void for_each_member(const JsonValue& object, JsonCursor cursor, Member&& member) {
   cursor.at = object.position;
   uint64_t trailing_commas = 0;
-  // A malformed remainder was already refused when the whole value was stepped over.
+  // A malformed value was already rejected when it was skipped.
   (void)read_object(cursor, trailing_commas, [&](std::string_view key, JsonCursor& at) {
     JsonValue value;
     const Walk walk = read_value(at, value);
@@ -46,7 +46,7 @@ void for_each_member(const JsonValue& object, JsonCursor cursor, Member&& member
   });
 }
 
-// Kineto of early 2021 wrote the names of CUDA's own structure, under "computeProperties".
+// Kineto of early 2021 used the field names of CUDA's structure, under "computeProperties".
 DeviceProperties read_device(const JsonValue& object, const JsonCursor& cursor, ImportLog& log) {
   DeviceProperties device;
   for_each_member(object, cursor, [&device, &log](std::string_view key, const JsonValue& value) {

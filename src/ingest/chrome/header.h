@@ -1,6 +1,6 @@
 #pragma once
 
-// The top-level keys of a Chrome trace in addition to its events.
+// The top-level keys of a Chrome trace other than its events.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ namespace assay {
 
 // A file that Assay wrote for a viewer (docs/formats/perfetto.md).
 struct TimelineHead {
-  int64_t traces = 1;  // in the file
+  int64_t traces = 1;  // number of traces in the file
   Tracer tracer = Tracer::kPyTorchProfiler;
 };
 
@@ -28,7 +28,8 @@ struct ChromeHeader {
   std::vector<MetadataEntry> metadata;
   std::optional<TimelineHead> timeline;
 
-  // Takes one key; values of no interest, and free-form environment keys, are not kept.
+  // Reads one key. Drops free-form keys, which may hold a user's environment, and other unused
+  // values.
   void take(std::string_view key, const JsonValue& value, JsonCursor cursor, ImportLog& log);
   // Keys seen later in the input win.
   void merge(ChromeHeader&& later);

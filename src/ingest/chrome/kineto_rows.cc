@@ -19,7 +19,7 @@ bool is_null(const JsonValue& value) {
   return value.kind == JsonKind::kScalar && value.text == "null";
 }
 
-// Text of a number, or why there is none.
+// Form of a numeric field, or why it has no number.
 enum class NumberText : uint8_t { kNumber, kQuoted, kAbsent, kBareWord, kWrongType };
 
 NumberText number_text(const JsonValue& value) {
@@ -41,9 +41,9 @@ std::string_view trailing_digits(std::string_view text) {
   return text.substr(begin);
 }
 
-// The only mapping from categories to tables. `from` gives the columns name(), thread(), stream(),
-// correlation(), external_id() and category_text(). Only those of the table are called, because
-// reading them is most of the cost.
+// The only mapping from categories to tables. `from` provides the columns name(), thread(),
+// stream(), correlation(), external_id() and category_text(). Only those of the table are called,
+// because reading them dominates the cost.
 template <typename Columns>
 void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_t dur_ns,
               int64_t offset, Columns&& from) {
@@ -105,7 +105,7 @@ void file_row(TraceBuilder& builder, Category category, int64_t start_ns, int64_
   }
 }
 
-// The columns of a span with separate begin and end, from its begin.
+// The columns of a span with separate begin and end events, from its begin event.
 struct MarkColumns {
   const SpanMark& mark;
 
@@ -135,7 +135,7 @@ void pair_marks(TraceBuilder& builder) {
       open.push_back(mark);
       continue;
     }
-    // The innermost open span; a named end takes the innermost one of its name.
+    // An end closes the innermost open span, or if it has a name, the innermost one with that name.
     size_t i = open.size();
     while (i > 0 && mark.name != StringId(0) && open[i - 1].name != mark.name) --i;
     if (i == 0) {
@@ -238,7 +238,7 @@ void KinetoRows::add_span(const RawEvent& event) {
   const bool of_torch =
       event.has(Field::kName) && event[Field::kName].text.starts_with("PyTorch Profiler");
   if (!of_torch || !event.has(Field::kDuration)) return;
-  // Excluded from the detection of the file's time resolution.
+  // Parsed separately, so that it does not affect the detected time resolution.
   int64_t dur_ns = 0;
   DecimalShape shape;
   if (parse_decimal(event[Field::kDuration].text, time_scale_, dur_ns, shape) ==
@@ -247,7 +247,7 @@ void KinetoRows::add_span(const RawEvent& event) {
   }
 }
 
-// Properties of the last added operator, from its arguments.
+// Adds the autograd sequence number of the last added operator.
 void KinetoRows::add_sequence(const RawEvent& event) {
   if (!event.has(Arg::kSequence)) return;
   const int64_t sequence = read_integer(event, Arg::kSequence, -1);
@@ -269,7 +269,7 @@ void KinetoRows::add_inputs(const RawEvent& event) {
   }
 }
 
-// The kernel that the call just filed launches.
+// Adds the kernel that the last added call launches.
 void KinetoRows::add_launch_name(const RawEvent& event) {
   if (!event.has(Arg::kLaunchedKernel)) return;
   const StringId kernel = read_text(event, Arg::kLaunchedKernel);
@@ -277,7 +277,7 @@ void KinetoRows::add_launch_name(const RawEvent& event) {
   builder_.launch_names.push_back({ApiCallId(builder_.api_calls.size() - 1), kernel});
 }
 
-// Properties of the last added activity, from its arguments.
+// Adds rows to the side tables of the last added activity.
 void KinetoRows::add_activity_details(const RawEvent& event, JsonCursor cursor) {
   const ActivityId activity(builder_.activities.size() - 1);
   if (event.has(Arg::kGrid) || event.has(Arg::kGraphNodeId)) {
@@ -331,7 +331,7 @@ void KinetoRows::add_collective(const RawEvent& event, ActivityId activity) {
        read_integer(event, peer, -1)});
 }
 
-// Kineto writes -1 for what it could not find out, and no stream for waits that concern all.
+// Kineto writes -1 for unknown values, and no stream for waits on all streams.
 void KinetoRows::add_wait(const RawEvent& event, ActivityId activity) {
   const ActivityTable& rows = builder_.activities;
   const WaitKind kind = wait_kind_of(builder_.strings.view(rows.name[activity.index()]));
@@ -385,7 +385,7 @@ void KinetoRows::add_counter(const RawEvent& event, JsonCursor cursor) {
   const StringId name = name_of(event);
   const ThreadId thread = thread_of(event);
   cursor.at = event[Field::kArgs].position;
-  uint64_t trailing_commas = 0;  // counted when the event was read
+  uint64_t trailing_commas = 0;  // already counted when the event was read
   const Walk walk = read_object(cursor, trailing_commas, [&](std::string_view key, JsonCursor& at) {
     JsonValue value;
     const Walk read = read_value(at, value);
@@ -445,7 +445,8 @@ void KinetoRows::add_metadata(const RawEvent& event) {
   }
 }
 
-// The file's own event has one property; a timeline's has all of the process that it shows.
+// A metadata event of the file has one property; that of a timeline has all properties of its
+// process.
 void KinetoRows::add_process_facts(const RawEvent& event, std::string_view what) {
   const bool timeline = what == "assay_process";
   if (timeline) builder_.mark_timeline();
@@ -558,7 +559,7 @@ int64_t KinetoRows::read_integer(const RawEvent& event, Arg arg, int64_t missing
 uint32_t KinetoRows::read_id(const RawEvent& event, Arg arg) {
   const int64_t id = read_integer(event, arg, 0);
   if (id == 0) return 0;
-  // The largest value is the row ids' "none" and never a real correlation of this width.
+  // The largest value means "none" in row ids; no real correlation id has it.
   if (id > 0 && id < std::numeric_limits<uint32_t>::max()) return static_cast<uint32_t>(id);
   log(ImportCode::kIdOutOfRange);
   return 0;
@@ -624,8 +625,7 @@ StreamId KinetoRows::stream_of(const RawEvent& event) {
       return -1;
     }
     if (!event.has(field)) return -1;
-    // A lane without arguments of its own is identified by its text, "GPU 3 stream 7", or by its
-    // number.
+    // Without arguments, the lane's text, "GPU 3 stream 7", or its number identifies the stream.
     const bool named = event[field].kind == JsonKind::kString;
     const std::string_view digits = named ? trailing_digits(event[field].text) : event[field].text;
     return parse_int64(digits, number) && number >= 0 ? number : -1;

@@ -1,8 +1,8 @@
 #pragma once
 
-// From the events of a Chrome trace to the rows of a Trace: Kineto's categories and arguments in
-// all versions (spec/formats 1.3-1.5, docs/formats/kineto.md). The import log counts every
-// irregular field. An event is dropped only without a usable time.
+// Converts the events of a Chrome trace to the rows of a Trace, for Kineto's categories and
+// arguments of all versions (spec/formats 1.3-1.5, docs/formats/kineto.md). The import log counts
+// every irregular field. An event is dropped only if it has no usable time.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// How reading a time went.
+// Result of reading a time. kNone: not a number.
 enum class DecimalRead : uint8_t { kOk, kNone, kOverflow };
 
 class KinetoRows {
@@ -26,8 +26,8 @@ class KinetoRows {
   void set_time_scale(int scale) { time_scale_ = scale; }
   void set_keep_op_inputs(bool keep) { keep_op_inputs_ = keep; }
 
-  // Files one event. offset: its first byte in the input. check_utf8: its piece has invalid bytes.
-  // `cursor` is over the event's piece, for walking into nested arguments again.
+  // Adds the rows of one event. offset: its first byte in the input. check_utf8: its piece has
+  // invalid UTF-8. `cursor` is over the event's piece, to read nested arguments again.
   void add(const RawEvent& event, JsonCursor cursor, int64_t offset, bool check_utf8);
 
  private:
@@ -50,7 +50,7 @@ class KinetoRows {
   bool read_start(const RawEvent& event, int64_t& start_ns);
   int64_t read_duration(const RawEvent& event);
   DecimalRead read_time(const JsonValue& value, int64_t& ns);
-  // Integers; `missing` when the field is absent, null, or no number (which is counted).
+  // The integer of a field; `missing` if it is absent, null or not a number, which is counted.
   int64_t read_integer(const RawEvent& event, Arg arg, int64_t missing);
   int64_t integer_of(const JsonValue& value, int64_t missing);
   uint32_t read_id(const RawEvent& event, Arg arg);
@@ -72,8 +72,8 @@ class KinetoRows {
   std::string scratch_;
 };
 
-// Joins the begin and end events collected in builder.marks, per thread in time order, into
-// complete ones and files them. Call once, after all pieces are merged.
+// Joins the begin and end events in builder.marks, per thread in time order, and adds them as
+// complete events. Call once, after all pieces are merged.
 void pair_marks(TraceBuilder& builder);
 
 }  // namespace assay

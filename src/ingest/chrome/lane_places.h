@@ -1,6 +1,6 @@
 #pragma once
 
-// Positions of rows in a Chrome trace with arrows that name them by lane and time, not by an id.
+// Finds rows by lane and time, for Chrome traces with arrows that do not name rows by an id.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// How many rows before an arrow are looked at: those inside the one that it means come first.
+// Maximum number of rows before an arrow that are tried: rows nested in the target precede it.
 constexpr int kMostRowsBack = 256;
 
 struct LanePlace {

@@ -6,14 +6,14 @@
 namespace assay {
 namespace {
 
-// The window: large enough that its bookkeeping vanishes, small enough to stay in the cache between
-// the copy, simdjson's pass and the walk.
+// Window size: large enough that its bookkeeping costs nothing, small enough to stay in the cache
+// between the copy, simdjson's pass and the walk.
 constexpr size_t kWindowBytes = 1 << 20;
 // Initial size, so that a small file costs little.
 constexpr size_t kFirstWindowBytes = 32 << 10;
-// No event of any known producer comes near this; a string that does is an attack or an accident.
+// No known producer writes events near this size; a longer string is an attack or an accident.
 constexpr size_t kLargestItem = 64 << 20;
-// Search limit for the first event with the time unit, because metadata may precede it.
+// Bytes searched for the first event that shows the time unit, because metadata may precede it.
 constexpr size_t kTimeUnitSearch = 16 << 20;
 // SIMD loads may read this far beyond the window's end.
 constexpr size_t kSlack = 128;
@@ -58,7 +58,7 @@ Status ChromePiece::run(uint64_t stop_at) {
   return Ok{};
 }
 
-// Moves the unconsumed rest to the front and reads until the window holds target_ bytes.
+// Moves the unconsumed bytes to the front and reads until the window has target_ bytes.
 Status ChromePiece::fill() {
   if (begin_ > 0) {
     std::memmove(window_.data(), window_.data() + begin_, end_ - begin_);
@@ -82,8 +82,8 @@ Status ChromePiece::fill() {
   return Ok{};
 }
 
-// The start of the last event in the window, at a boundary of events: `}` `,` `{`. A string may
-// contain that too. Then the piece ends inside it, which the index detects.
+// The start of the last event in the window, by the text between events: `}` `,` `{`. A string may
+// contain that text; then the piece ends inside it, which the index detects.
 size_t ChromePiece::find_cut() const {
   const char* const text = window_.data();
   size_t search_end = end_;
@@ -101,7 +101,7 @@ size_t ChromePiece::find_cut() const {
   return begin_;
 }
 
-// The last place before `limit` that is certainly outside a string, by reading every byte.
+// The last position before `limit` that is outside a string, found by reading every byte.
 size_t ChromePiece::last_outside_string(size_t limit) const {
   size_t outside = begin_;
   bool in_string = false;
@@ -143,7 +143,7 @@ void ChromePiece::blank_control_characters() {
   builder.log.add(ImportCode::kControlCharacter, static_cast<int64_t>(offset()), blanked);
 }
 
-// Indexes as much of the window as ends outside a string. False: nothing there but white space.
+// Indexes the part of the window that ends outside a string. False if it is only white space.
 Result<bool> ChromePiece::index_window() {
   cut_ = input_ended_ ? end_ : find_cut();
   if (cut_ == begin_) cut_ = last_outside_string(end_);
@@ -181,8 +181,8 @@ Result<bool> ChromePiece::index_window() {
   }
 }
 
-// One round: fill, index, consume. `stopped` is set at stop_at, at the first event when only the
-// header is wanted, and at the end of the input.
+// One round: fill, index, consume. Sets `stopped` at stop_at, at the first event if only the header
+// is needed, and at the end of the input.
 Status ChromePiece::step(bool header_only, uint64_t stop_at, bool& stopped) {
   ASSAY_TRY(fill());
   if (stage_ == Stage::kStart && window_offset_ == 0 && starts_with_bom(window_.data(), end_)) {
@@ -265,7 +265,7 @@ ChromePiece::Progress ChromePiece::consume(bool header_only, uint64_t stop_at) {
         progress = Progress::kMalformed;
         break;
     }
-    // No step forward and nothing wrong: the piece ends inside an item.
+    // No progress and no error: the piece ends inside an item.
     if (progress == Progress::kMore && cursor.at == at && stage_ == stage) break;
   }
   if (progress == Progress::kMalformed) {
@@ -407,9 +407,9 @@ bool ChromePiece::detect_time_scale(JsonCursor cursor) {
   return false;
 }
 
-// Kineto before July 2026 did not escape quotes inside names. In its layout a name is followed by
-// `", "pid":` or ends its line with `",`: quotes between belong to the name. They become
-// apostrophes, so that offsets stay true. False: nothing to repair here.
+// Kineto before July 2026 did not escape quotes inside names. In its layout, `", "pid":` follows a
+// name, or the name ends its line with `",`; quotes before that belong to the name. Replaces them
+// by apostrophes, which keeps offsets. False: nothing to repair here.
 bool ChromePiece::repair_quotes() {
   if (stage_ != Stage::kEvents) return false;
   static constexpr std::string_view kName = "\"name\": \"";

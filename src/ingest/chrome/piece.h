@@ -1,7 +1,7 @@
 #pragma once
 
-// Parses one stretch of a Chrome trace: from some event boundary (or the start of the document) to
-// another one (or the end). A document is either one stretch, or several that meet exactly.
+// Parses one piece of a Chrome trace, from an event boundary (or the start of the document) to
+// another one (or the end). A document is one piece, or several without gaps or overlaps.
 
 #include <cstdint>
 #include <optional>
@@ -25,11 +25,11 @@ enum class Stage : uint8_t {
   kEnd,       // the root is closed
 };
 
-// Takes the elements of a document as they are written, in place of rows.
+// Receives the elements of a document as written; no rows are made.
 class ElementSink {
  public:
   virtual ~ElementSink() = default;
-  // A member of the root other than its events. `text` holds the key and the value; the cursor can
+  // A member of the root other than the event array. `text` is its key and value; the cursor can
   // walk into the value.
   virtual void member(std::string_view key, const JsonValue& value, JsonCursor cursor,
                       std::string_view text) = 0;
@@ -38,14 +38,14 @@ class ElementSink {
 
 class ChromePiece {
  public:
-  // read delivers the bytes starting at `offset`. stage: kStart, or kEvents with `offset` at an
-  // element.
+  // read: returns the bytes starting at `offset`. stage: kStart, or kEvents if an element begins at
+  // `offset`.
   ChromePiece(ReadFn read, uint64_t offset, Stage stage);
 
-  // Reads up to the first event and detects the file's time unit from the beginning. Afterwards
-  // either run() continues the piece, or it is dropped and other pieces start at its offset().
+  // Reads up to the first event and detects the file's time unit from the first events. Afterwards,
+  // either run() continues this piece, or the caller drops it and starts others at offset().
   Status read_header();
-  // Reads on until an element begins at or after `stop_at`, or the document ends.
+  // Reads until an element begins at or after `stop_at`, or the document ends.
   Status run(uint64_t stop_at);
 
   uint64_t offset() const { return window_offset_ + begin_; }   // first byte not yet consumed
@@ -56,12 +56,12 @@ class ChromePiece {
   int time_scale() const { return time_scale_; }
   void set_time_scale(int scale);
   void set_keep_op_inputs(bool keep) { rows_.set_keep_op_inputs(keep); }
-  // The sink takes all elements instead of rows, and must outlive the piece.
+  // Sends all elements to the sink instead of making rows. The sink must outlive the piece.
   void set_sink(ElementSink* sink) { sink_ = sink; }
   bool saw_events_key() const { return saw_events_key_; }
   void set_saw_events_key(bool value) { saw_events_key_ = value; }
   bool at_end_of_input() const { return input_ended_ && begin_ == end_; }
-  // Set when the input stopped early: what the decoder said.
+  // The decoder's error if the input ended early.
   const std::optional<Error>& source_truncated() const { return source_truncated_; }
 
   TraceBuilder builder;
@@ -90,20 +90,20 @@ class ChromePiece {
   Stage stage_;
   bool root_is_array_ = false;
   bool saw_events_key_ = false;
-  bool expect_value_ = true;  // in an array or object: a value (not a comma) comes next
+  bool expect_value_ = true;  // in an array or object: next is a value, not a comma
   int time_scale_ = 3;
 
   std::vector<char> window_;
   uint64_t window_offset_ = 0;  // input offset of window_[0]
   size_t begin_ = 0;            // first byte not consumed
-  size_t end_ = 0;              // bytes filled
+  size_t end_ = 0;              // end of the filled part
   size_t cut_ = 0;              // [begin_, cut_) is indexed
   size_t target_ = 0;           // bytes wanted in the window
   bool input_ended_ = false;
   std::optional<Error> source_truncated_;
-  size_t index_begin_ = 0;     // window position of the indexed text
-  size_t committed_ = 0;       // window position up to which consume() is done
-  uint64_t malformed_at_ = 0;  // input offset of what is not JSON
+  size_t index_begin_ = 0;     // start of the indexed text in the window
+  size_t committed_ = 0;       // end of the consumed text in the window
+  uint64_t malformed_at_ = 0;  // input offset of the first byte that is not JSON
   bool check_utf8_ = false;
   JsonIndex index_;
   RawEvent event_;

@@ -15,8 +15,8 @@
 namespace assay {
 namespace {
 
-// "cuLaunchKernel", "cudaMalloc", "hipMemcpy": one word, the prefix and a capital. "cuDNN conv" and
-// "cuBLAS" are labels.
+// True for "cuLaunchKernel", "cudaMalloc", "hipMemcpy": one word, the prefix and a capital. False
+// for labels such as "cuDNN conv" and "cuBLAS".
 bool is_gpu_call(std::string_view name) {
   const auto of_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   if (!std::all_of(name.begin(), name.end(), of_word)) return false;
@@ -29,8 +29,8 @@ bool is_gpu_call(std::string_view name) {
   return false;
 }
 
-// A copy or fill by the device, as CUPTI's users, Kineto and nvprof name it: "[MEMCPY] HtoD",
-// "Memcpy DtoH (Device -> Pageable)", "[CUDA memset]".
+// True for a copy or fill on the device, as named by tools with CUPTI, Kineto and nvprof: "[MEMCPY]
+// HtoD", "Memcpy DtoH (Device -> Pageable)", "[CUDA memset]".
 bool is_device_copy(std::string_view name) {
   if (is_gpu_call(name)) return false;
   const std::string text = lower(name);
@@ -67,7 +67,7 @@ class PlainLanes {
   }
 
  private:
-  // Lanes with a device's copy in which no row overlaps another: those of calls nest.
+  // Finds lanes with a device copy in which no two rows overlap; rows of calls nest.
   void find_streams() {
     std::vector<LanePlace> places;
     const OtherEventTable& rows = builder_.other_events;
@@ -102,7 +102,7 @@ class PlainLanes {
     return true;
   }
 
-  // pid and tid are the device and its stream where they are small numbers, as Kineto has them.
+  // Small numbers as pid and tid are the device and its stream, as in Kineto.
   StreamId stream_of(ThreadId thread) {
     const Thread lane = builder_.lane(thread);
     int64_t device = 0;
@@ -112,7 +112,7 @@ class PlainLanes {
     return builder_.stream(device, stream);
   }
 
-  static constexpr int64_t kRoundingNs = 1'000;  // of times written in whole microseconds
+  static constexpr int64_t kRoundingNs = 1'000;  // rounding of times in whole microseconds
   static constexpr int64_t kMostDevices = 64;
 
   TraceBuilder& builder_;

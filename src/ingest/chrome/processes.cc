@@ -18,14 +18,14 @@ namespace assay {
 namespace {
 
 constexpr uint32_t kNobody = UINT32_MAX;
-// By place in the file, row by row: each machine may have a device of that number.
+// Owner by position in the file, row by row: several machines have a device with this number.
 constexpr uint32_t kByPlace = UINT32_MAX - 1;
-// A process that launched nothing and lies between the others in the file.
+// A process without launches, between the others in the file.
 constexpr uint32_t kHelper = UINT32_MAX - 2;
-// By how much the clocks of host and device may differ.
+// Maximum difference between the clocks of host and device.
 constexpr int64_t kSlackNs = 10'000;
 
-// "[DP00-TP03] 2590092", as engines mark the rows of a rank when they merge: label and pid.
+// Engines mark the rows of a rank by label and pid when they merge files: "[DP00-TP03] 2590092".
 struct Labelled {
   std::string_view label;
   std::string_view pid;
@@ -75,7 +75,7 @@ bool is_duration(const RawEvent& event) {
   return event.has(Field::kPhase) && event[Field::kPhase].text == "X";
 }
 
-// Numbers in "[0, 1, 2]"; empty where some are left out ("...").
+// The numbers in "[0, 1, 2]"; empty if the list is abbreviated ("...").
 std::set<int64_t> ranks_in(std::string_view text) {
   std::set<int64_t> ranks;
   if (text.find("..") != std::string_view::npos) return ranks;
@@ -113,7 +113,7 @@ std::string distinct_elements(const JsonValue& array, JsonCursor cursor) {
   return text + "]";
 }
 
-// Kept of the first pass: calls with their times, and device rows.
+// Data of the first pass: calls with their times, and device rows.
 class Survey : public ElementSink {
  public:
   explicit Survey(const ChromePiece& piece) : piece_(piece) {}
@@ -122,9 +122,9 @@ class Survey : public ElementSink {
     std::string text;    // as written
     std::string label;   // empty: none
     std::string number;  // without the label
-    uint64_t first = UINT64_MAX;  // host rows, by their place in the file
+    uint64_t first = UINT64_MAX;  // range of its host rows in the file
     uint64_t last = 0;
-    std::unordered_map<uint32_t, int64_t> calls;  // start of the first call of an id
+    std::unordered_map<uint32_t, int64_t> calls;  // correlation id -> start of its first call
     std::set<int64_t> devices;
     std::set<std::string> groups;  // members of process groups, as written
   };
@@ -137,7 +137,7 @@ class Survey : public ElementSink {
 
   void member(std::string_view key, const JsonValue& value, JsonCursor cursor,
               std::string_view text) override {
-    if (key == "distributedInfo") return;  // of one process, if of any
+    if (key == "distributedInfo") return;  // belongs to at most one process
     if (key == "deviceProperties" && value.kind == JsonKind::kArray) {
       members_ += "\"deviceProperties\":" + distinct_elements(value, cursor) + ",\n";
       return;
@@ -221,12 +221,12 @@ class Survey : public ElementSink {
 struct Process {
   std::string name;               // its label, rank or process id
   std::optional<int64_t> rank;
-  std::vector<uint32_t> lanes;    // pids with its rows
-  uint64_t first = UINT64_MAX;    // as of a pid
+  std::vector<uint32_t> lanes;    // pids of its rows
+  uint64_t first = UINT64_MAX;    // as for a pid
   uint64_t last = 0;
 };
 
-// Rows and their processes.
+// Determines the process of each row.
 class Owners {
  public:
   explicit Owners(const Survey& survey) : survey_(survey) {}
@@ -301,7 +301,7 @@ class Owners {
     }
     std::map<uint32_t, std::vector<const Survey::Row*>> by_lane;
     for (const Survey::Row& row : survey_.rows()) {
-      // Work from before the recording has no call, and other rows may have no id.
+      // Activities launched before the recording have no call, and other rows may have no id.
       if (known.contains(row.correlation)) by_lane[row.pid].push_back(&row);
     }
     for (const auto& [lane, rows] : by_lane) {
@@ -311,13 +311,13 @@ class Owners {
         for (const Survey::Row* row : rows) add_lane(placed(row->place), lane);
       }
     }
-    // Rows of a device that lie elsewhere show that the file is not a row of files.
+    // Device rows outside these ranges show that the file is not a concatenation of files.
     for (const auto& [lane, rows] : by_lane) in_runs_ &= owner_[lane] != kNobody;
     return by_calls(by_lane);
   }
 
-  // Each device left belongs to the process with calls before its rows. If several have them, it
-  // is the one process without work that fits, since its work has to be somewhere.
+  // Assigns each remaining device to the process with calls before its rows. If several fit,
+  // assigns it to the only one of them without activities, which must be somewhere.
   Status by_calls(const std::map<uint32_t, std::vector<const Survey::Row*>>& by_lane) {
     std::map<uint32_t, std::vector<uint64_t>> fitting;  // per process, of each lane
     for (const auto& [lane, rows] : by_lane) {
@@ -348,7 +348,7 @@ class Owners {
     return Ok{};
   }
 
-  // Per process the rows that may be its work.
+  // Per process, the number of rows that may be its activities.
   std::vector<uint64_t> fitting_rows(const std::vector<const Survey::Row*>& rows) const {
     std::vector<uint64_t> fitting;
     for (uint32_t p = 0; p < processes_.size(); ++p) {
@@ -358,7 +358,7 @@ class Owners {
     return fitting;
   }
 
-  // kNobody where a second process fits about as well.
+  // The best process; kNobody if a second one fits about as well.
   static uint32_t best_fit(const std::vector<uint64_t>& fitting, uint64_t all) {
     uint64_t best = 0;
     uint64_t second = 0;
@@ -405,7 +405,7 @@ class Owners {
   }
 
   bool fits_by_place(const std::vector<const Survey::Row*>& rows) const {
-    std::map<uint32_t, std::pair<uint64_t, uint64_t>> fits_of;  // rows that fit, all
+    std::map<uint32_t, std::pair<uint64_t, uint64_t>> fits_of;  // fitting rows, all rows
     for (const Survey::Row* row : rows) {
       auto& [fitting, all] = fits_of[placed(row->place)];
       fitting += fits(placed(row->place), *row);
@@ -424,7 +424,8 @@ class Owners {
     }
   }
 
-  // The place of a label in the order of axes, others in front, where all places are taken.
+  // Ranks by label: positions along the axes in the order below, unknown axes first. False unless
+  // every combination occurs or there is only one axis.
   bool ranks_of_labels() {
     static constexpr std::string_view kOrder[] = {"DP", "PP", "EP", "TP"};
     std::map<std::pair<size_t, std::string>, int64_t> sizes;  // of axes, by their order
@@ -457,8 +458,8 @@ class Owners {
     return taken.size() == processes_.size() && (whole || sizes.size() == 1);
   }
 
-  // A rank is in all process groups of its process. Among several the device decides: ranks of a
-  // machine take devices by turns.
+  // A rank is in all process groups of its process. If several are, the device decides: the ranks
+  // of a machine use its devices in turn.
   bool ranks_of_groups() {
     std::vector<std::set<int64_t>> of_process(processes_.size());
     std::set<int64_t> devices;
@@ -512,7 +513,7 @@ class Owners {
   bool in_runs_ = false;
 };
 
-// The second pass: each event into the file of its process.
+// The second pass: writes each event to the file of its process.
 class Writer : public ElementSink {
  public:
   Writer(Survey& survey, const Owners& owners) : survey_(survey), owners_(owners) {}
@@ -596,7 +597,7 @@ class Writer : public ElementSink {
   uint64_t left_out_ = 0;
 };
 
-// True if the document came to its end.
+// True if the document is complete.
 Result<bool> read_elements(ChromePiece& piece, ElementSink& sink) {
   piece.set_sink(&sink);
   ASSAY_TRY(piece.read_header());

@@ -1,8 +1,8 @@
 #pragma once
 
-// Several processes in one Chrome trace, as serving engines merge the ranks of a server. Each counts
-// its calls and operators from 1, and an id alone joins rows of different ranks. Such a file is read
-// as the files that it was made of.
+// Several processes in one Chrome trace: serving engines merge the ranks of a server into one file.
+// Each process numbers its calls and operators from 1, so an id alone would join rows of different
+// ranks. Such a file is split into one file per process.
 
 #include <cstdint>
 #include <string>
@@ -13,23 +13,23 @@
 
 namespace assay {
 
-// How many processes made calls that device rows of this file name by their ids.
+// Number of processes with calls that device rows of this file refer to.
 size_t launching_processes(const TraceBuilder& builder);
 
-// A process of a merged file, as a trace of its own.
+// One process of a merged file, as a trace file.
 struct ProcessPart {
   std::string path;
-  std::string name;  // its label, its rank or its process id
+  std::string name;  // label, rank or process id
 };
 struct SplitFile {
-  std::vector<ProcessPart> parts;  // by rank where ranks are known, else as in the file
-  uint64_t left_out = 0;           // durations of other processes
+  std::vector<ProcessPart> parts;  // by rank if known, else in file order
+  uint64_t left_out = 0;           // number of complete events of other processes
 };
 
-// Writes the processes of the file at `path` into `folder`, one file each, and reads it twice. The
-// process of a device row is the one that labels of pids name. Else it is the one around the row in
-// the file, or the one with calls before the rows of the device. Errors: kUnsupported where several
-// processes fit a device, and those of files. A file that ends early gives parts that end early.
+// Writes the processes of the file at `path` into `folder`, one file each; reads the input twice. A
+// device row belongs to the process that its pid's label names, else to the one whose rows surround
+// it in the file, else to the one with calls before the rows of the device. Errors: kUnsupported if
+// several processes fit a device, and those of files. A truncated input gives truncated files.
 Result<SplitFile> split_processes(const std::string& path, const std::string& folder);
 
 }  // namespace assay

@@ -31,8 +31,8 @@ namespace {
 
 constexpr size_t kGuessBytes = 64 << 10;
 
-// First place at or after `from` that looks like the start of an event; `end` when there is none in
-// the next kGuessBytes.
+// First position at or after `from` that looks like the start of an event; `end` if there is none
+// in the next kGuessBytes.
 Result<uint64_t> guess_event_start(const ByteSource& source, uint64_t from, uint64_t end) {
   std::vector<char> text(kGuessBytes);
   const ReadFn read = source.range(from, end);
@@ -59,7 +59,7 @@ Result<uint64_t> guess_event_start(const ByteSource& source, uint64_t from, uint
 
 struct Stretch {
   uint64_t begin = 0;
-  uint64_t end = 0;  // begin of the next one
+  uint64_t end = 0;  // begin of the next stretch
 };
 
 Result<std::vector<Stretch>> plan_stretches(const ByteSource& source, uint64_t first, uint64_t end,
@@ -82,7 +82,7 @@ struct Parsed {
   Status status = Ok{};
 };
 
-// Properties of the header that are needed to read events from the middle of the document.
+// Header properties that are needed to parse events in the middle of the document.
 struct EventForm {
   int time_scale = 3;
   bool root_is_array = false;
@@ -100,9 +100,9 @@ Parsed parse_stretch(const ByteSource& source, Stretch stretch, EventForm form) 
   return parsed;
 }
 
-// Hands out stretches to threads in order and gives the results back in order, never more than a
-// few ahead, so that memory stays bounded by the rows. As many threads as can be had; without any,
-// who takes a result does the work.
+// Parses stretches in parallel. Threads take stretches in order, and take() returns results in
+// order. At most a few are ahead, which bounds memory to that of the rows. If no thread can be
+// started, the consumer parses.
 class StretchPool {
  public:
   StretchPool(const ByteSource& source, const std::vector<Stretch>& stretches, EventForm form,
@@ -167,8 +167,8 @@ class StretchPool {
   std::vector<std::thread> workers_;
 };
 
-// Adds the events of all stretches to `document` (which has read the header) and leaves in
-// `document` the piece that reached the end.
+// Merges all stretches into `document`, which has read the header. Afterwards, `document` is the
+// piece that reached the end.
 Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& document,
                        const std::vector<Stretch>& stretches, bool keep_op_inputs,
                        unsigned threads) {
@@ -180,7 +180,7 @@ Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& d
   std::unique_ptr<ChromePiece> last;
   size_t next = 0;
   for (bool ended = false; !ended;) {
-    while (next < stretches.size() && stretches[next].begin < at) ++next;  // wrong guesses
+    while (next < stretches.size() && stretches[next].begin < at) ++next;  // skip wrong guesses
     const uint64_t gap_end = next < stretches.size() ? stretches[next].begin : UINT64_MAX;
     const bool met = gap_end == at;
     const uint64_t stop = met ? stretches[next].end : gap_end;
@@ -210,7 +210,8 @@ Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& d
 
 Error not_a_trace(const char* message) { return Error{ErrorCode::kFormat, message, "", -1}; }
 
-// Consequence of the end of the input for the rows.
+// Checks how the input ended: accepts complete documents and unclosed event arrays, and truncated
+// ones only with allow_truncated.
 Status judge_end(ChromePiece& document, const ReadOptions& options) {
   const uint64_t offset = document.offset();
   const bool complete = document.stage() == Stage::kEnd && document.at_end_of_input();
@@ -238,7 +239,7 @@ Status judge_end(ChromePiece& document, const ReadOptions& options) {
                static_cast<int64_t>(document.input_end())};
 }
 
-// Baseline of the times: added only when the timestamps are relative to it (spec/formats 1.2).
+// Baseline to add to the times; 0 if the timestamps are already absolute (spec/formats 1.2).
 int64_t base_time_ns(ChromePiece& document) {
   if (!document.header.base_time_ns) return 0;
   const int64_t base = *document.header.base_time_ns;
@@ -298,8 +299,8 @@ Result<Trace> finish_document(ChromePiece& document) {
 constexpr const char* kRecordTorch =
     "; of PyTorch record with torch.profiler and write with export_chrome_trace";
 
-// Tables in JSON are arrays, too: a trace has at least one element with a phase. A recording in
-// which nothing happened is an empty array under its key.
+// Other JSON tables are arrays, too: a trace has at least one element with a phase. A recording
+// without events is an empty array under its key.
 bool holds_no_event(const ChromePiece& document) {
   const uint64_t elements = document.builder.counts.events;
   if (elements == 0) return document.root_is_array();

@@ -1,8 +1,8 @@
 #pragma once
 
-// The reader of Chrome-trace JSON: Kineto / PyTorch profiler files of every version, and all other
-// files of the same shape. Memory is bounded: the input passes through a window of about 1 MiB, cut
-// at event boundaries, and only the rows stay.
+// Reads Chrome-trace JSON: Kineto / PyTorch profiler files of every version, and other files of
+// this form. Memory is bounded: the input passes through a window of about 1 MiB that ends at event
+// boundaries, and only the rows are kept.
 
 #include <atomic>
 #include <cstdint>
@@ -14,22 +14,23 @@
 
 namespace assay {
 
-// Progress of reading, for another thread.
+// Progress of a read, to be polled by another thread.
 struct ReadProgress {
   std::atomic<uint64_t> stored_bytes_read = 0;
   std::atomic<uint64_t> stored_bytes = 0;  // 0 = unknown
 };
 
 struct ReadOptions {
-  bool allow_truncated = false;  // offer what lies before the cut instead of refusing
+  bool allow_truncated = false;  // read the complete part of truncated files instead of failing
   bool keep_op_inputs = false;   // fill Trace::op_inputs
-  unsigned threads = 0;          // 0 = as many as there are processors; the result is the same
+  unsigned threads = 0;          // 0 = number of processors; the result does not depend on it
   ReadProgress* progress = nullptr;
-  // A plain file larger than two stretches is parsed in stretches of this size, several at once.
+  // An uncompressed file larger than twice this size is parsed in parallel, in stretches of this
+  // size.
   uint64_t stretch_bytes = 8 << 20;
 };
 
-// How many threads may read, 1 or more.
+// Number of threads to read with, at least 1.
 unsigned threads_of(const ReadOptions& options);
 
 // Reads the whole source, which must be seekable. Errors:
@@ -40,7 +41,7 @@ unsigned threads_of(const ReadOptions& options);
 // - kIo
 Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options);
 
-// The same from any decoded bytes, in one thread.
+// The same for decompressed bytes that are not seekable, in one thread.
 Result<Trace> read_chrome_stream(ReadFn read, const ReadOptions& options);
 
 }  // namespace assay

@@ -17,11 +17,11 @@ enum class LaneKind : uint8_t { kOther, kDevice, kCopies, kHip, kHsa, kMarkers }
 
 struct RocmLane {
   LaneKind kind = LaneKind::kOther;
-  int64_t device = -1;  // of kDevice
-  int64_t queue = -1;   // of kDevice and kCopies
+  int64_t device = -1;  // for kDevice
+  int64_t queue = -1;   // for kDevice and kCopies
 };
 
-// The number in "GPU2"; "GPU Barriers2" and "GPU Process" are none.
+// The number in "GPU2"; nullopt for "GPU Barriers2" and "GPU Process".
 std::optional<int64_t> number_after(std::string_view text, std::string_view prefix) {
   int64_t number = 0;
   if (!text.starts_with(prefix) || !parse_int64(text.substr(prefix.size()), number)) return {};
@@ -42,7 +42,7 @@ RocmLane lane_of(const TraceBuilder& builder, ThreadId thread) {
   return {};
 }
 
-// In a lane of copies nothing is a kernel, whatever its name.
+// Rows in a lane of copies are never kernels, whatever their name.
 ActivityKind copy_kind_of(std::string_view name) {
   const ActivityKind kind = kind_of_hip_command(name);
   return kind == ActivityKind::kKernel ? ActivityKind::kMemcpy : kind;
@@ -53,7 +53,7 @@ bool is_call_name(std::string_view name) {
          name.starts_with("cuda") || name.starts_with("cu");
 }
 
-// Copies in a lane without a device belong to the only one.
+// The device of copies in a lane without one: the only device of the trace.
 int64_t device_of_copies(const std::vector<RocmLane>& lanes) {
   int64_t device = -1;
   for (const RocmLane& lane : lanes) {
@@ -75,7 +75,7 @@ class RocmLanes {
   }
 
  private:
-  // The lanes of the uncategorised rows; false when none is of these tools.
+  // Finds the lanes of uncategorised rows; false if none is from these tools.
   bool find_lanes() {
     bool found = false;
     const OtherEventTable& rows = builder_.other_events;
@@ -141,8 +141,8 @@ class RocmLanes {
     builder_.activities.push_back({row.start_ns, row.dur_ns, row.name, stream, 0, 0, kind});
   }
 
-  // Gives the rows at both ends of an arrow one correlation id. An arrow leaves its call at the
-  // call's end, or at the begin of the work where that lies within the call.
+  // Gives the rows at both ends of an arrow one correlation id. An arrow starts at the end of its
+  // call, or at the start of the activity if that is within the call.
   void join() {
     std::sort(calls_.begin(), calls_.end());
     std::sort(works_.begin(), works_.end());
@@ -164,7 +164,7 @@ class RocmLanes {
     }
   }
 
-  // Above every id that other rows of the file may have.
+  // A correlation id above those of all rows.
   uint32_t free_correlation() const {
     uint32_t largest = 0;
     for (const auto* ids : {&builder_.api_calls.correlation, &builder_.activities.correlation}) {
@@ -181,7 +181,7 @@ class RocmLanes {
     return met ? &*at : nullptr;
   }
 
-  // The call that ends at that time, else the innermost one around it.
+  // The call that ends at the arrow's start, else the innermost one that contains it.
   const LanePlace* call_around(const ForwardBackwardFlowRow& arrow) const {
     auto at = std::upper_bound(calls_.begin(), calls_.end(),
                                LanePlace{arrow.thread, arrow.time_ns, 0, SIZE_MAX});

@@ -18,12 +18,13 @@ struct Form {
   std::string_view give;
 };
 
-// Horovod names a process by the tensor, and its first phase by the operation that is negotiated.
+// Horovod names a process after the tensor, and its first phase after the negotiated operation.
 constexpr Form kHorovodForm = {
     "a timeline of Horovod: when tensors were reduced, nothing of the GPU",
     "give the trace of the program itself: torch.profiler with "
     "export_chrome_trace, nsys profile or rocprofv3"};
-// RunMetadata of TensorFlow 1, written by its timeline module: a process a device, category "Op".
+// RunMetadata of TensorFlow 1, written by its timeline module: one process per device, category
+// "Op".
 constexpr Form kTensorFlowForm = {
     "a timeline of TensorFlow's sessions (RunMetadata), a form that is "
     "not read",

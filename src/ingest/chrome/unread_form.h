@@ -1,15 +1,16 @@
 #pragma once
 
-// Chrome traces of which every row stays unread: timelines of frameworks and of tools of one's own.
+// Detects Chrome traces whose rows are all of unknown form: timelines of frameworks and custom
+// tools.
 
 #include "base/result.h"
 #include "trace/trace.h"
 
 namespace assay {
 
-// Fails for a trace with events but none in any table. The message names the tool of the timeline,
-// if its rows show it, and suggests another recording. Ok for every other trace, and for rows with
-// categories of their own, which other verbs select by name.
+// Fails if a trace has events but no row in any table. The message names the tool that wrote the
+// timeline, if its rows show it, and suggests another recording. Succeeds for other traces, and for
+// rows with categories of their own, which other verbs select by name.
 Status check_form(const Trace& trace);
 
 }  // namespace assay

@@ -13,11 +13,11 @@ namespace {
 struct XprofLane {
   bool host = false;
   bool stream = false;
-  int64_t device = -1;  // of a stream
+  int64_t device = -1;  // for a stream
   int64_t queue = -1;
 };
 
-// The number that a text goes on with; -1 without one.
+// The number at the start of a text; -1 if there is none.
 int64_t number_at(std::string_view text) {
   const size_t end = text.find_first_not_of("0123456789");
   int64_t number = -1;

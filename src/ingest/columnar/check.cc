@@ -3,7 +3,7 @@
 namespace assay::columnar {
 namespace {
 
-// Times beyond this would overflow when two of them are added.
+// Limit of times, so that the sum of two does not overflow.
 constexpr int64_t kFarthestNs = int64_t{1} << 62;
 
 Error impossible(std::string_view table, std::string_view column) {
@@ -13,8 +13,8 @@ Error impossible(std::string_view table, std::string_view column) {
                "", -1};
 }
 
-// Range of ids and enums of each type in the trace. An unknown text has no id. A name always has
-// one, because modules index their data by it.
+// Valid ids and enums per type. Unknown texts have no id, but a name always has one, because
+// modules index their data by it.
 struct Limits {
   const Trace& trace;
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// `.assay`: the columns of a Trace on disk, so that loading it again costs a copy and no parsing
-// (docs/formats/assay.md). A checksum covers every byte. The file names the schema and the readers
-// that made it, and is rejected if this build would have made it differently.
+// `.assay` files hold the columns of a Trace, so that loading it again is a copy without parsing
+// (docs/formats/assay.md). A checksum covers every byte. The file identifies the schema and the
+// readers that made it; another build rejects it.
 
 #include <cstdint>
 #include <string>
@@ -19,23 +19,24 @@ inline constexpr std::string_view kColumnarMagic =
 
 // Identity of the source, to detect a stale file.
 struct SourceStamp {
-  std::string path;  // absolute; for people, not looked up
+  std::string path;  // absolute
   uint64_t bytes = 0;
   int64_t mtime_ns = 0;
   uint64_t hash = 0;    // checksum() of the stored bytes: Trace::source_checksum
-  int64_t made_ns = 0;  // when the .assay was written, epoch time
+  int64_t made_ns = 0;  // time at which the .assay was written, since 1970
 };
-// Stamp of a file that is about to be read; its hash comes with the Trace.
+// The stamp of a file that is about to be read, without `hash`, which comes from the Trace.
 Result<SourceStamp> stamp_source(const std::string& path);
 
 // Writes under a temporary name in the same folder, then renames to `path`.
 Status write_columnar(const Trace& trace, const SourceStamp& source, const std::string& path);
 
-// Errors: kFormat (damaged; names the block), kUnsupported (another version, byte order, schema or
-// build), kIo. For any bytes, the returned Trace keeps the promises of trace/trace.h.
+// Errors: kFormat (damaged; names the block), kUnsupported (other version, byte order, schema or
+// build), kIo. Whatever the file contains, a returned Trace satisfies the invariants of
+// trace/trace.h.
 Result<Trace> read_columnar(const std::string& path);
 
-// The stamp alone: head and block 0 are read and checked, nothing else.
+// Reads only the stamp, and checks only the head and block 0.
 Result<SourceStamp> read_columnar_stamp(const std::string& path);
 
 }  // namespace assay

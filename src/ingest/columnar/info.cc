@@ -4,7 +4,7 @@
 namespace assay::columnar {
 namespace {
 
-// Writes the fields in a fixed order; Take reads them back in the same one.
+// Writes the fields in a fixed order; Take reads them in the same order.
 class Put {
  public:
   template <typename T>
@@ -81,7 +81,7 @@ class Take {
   bool good_ = true;
 };
 
-// The one list of what is in block 0. Archive is Put or Take.
+// The only list of the fields in block 0. Archive is Put or Take.
 template <typename Archive, typename AnyTrace, typename AnyStamp>
 void each_field(Archive& archive, AnyTrace& trace, AnyStamp& source) {
   archive(source.path);

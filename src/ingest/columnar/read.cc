@@ -66,7 +66,7 @@ class OpenFile {
   uint64_t bytes_ = 0;
 };
 
-// Byte order and version come first: what follows them is only known for this version.
+// Checks byte order and version first: the other fields are known only for this version.
 Status check_head(const Head& head, uint64_t file_bytes) {
   if (std::memcmp(head.magic, kColumnarMagic.data(), sizeof(head.magic)) != 0) {
     return Error{ErrorCode::kFormat, "is no .assay file", "", 0};
@@ -107,7 +107,7 @@ class Reader {
   }
   size_t blocks() const { return directory_.size(); }
 
-  // Block `number` as elements of T. Its padding is zeros, or somebody wrote there.
+  // Reads block `number` as elements of T. Nonzero padding counts as damage.
   template <typename Container>
   Status read(size_t number, const std::string& name, Container& out) const {
     using T = typename Container::value_type;
@@ -171,7 +171,7 @@ Status read_strings(const Reader& reader, StringPool& pool) {
   size_t at = 0;
   for (size_t i = 0; i < lengths.size(); ++i) {
     if (lengths[i] > text.size() - at) return damaged("the lengths of strings");
-    // A text that occurs twice would shift the ids of all after it.
+    // A repeated text would shift the ids of all later ones.
     if (pool.intern(std::string_view(text).substr(at, lengths[i])).index() != i) {
       return damaged("a string occurs twice");
     }

@@ -112,7 +112,7 @@ Result<SourceStamp> stamp_source(const std::string& path) {
 }
 
 Status write_columnar(const Trace& trace, const SourceStamp& source, const std::string& path) {
-  // Data that the reader would reject is not written.
+  // Do not write data that the reader would reject.
   ASSAY_TRY(columnar::check_trace(trace));
   const std::string info = columnar::encode_info(trace, source);
   const PoolBytes pool = pool_bytes(trace.strings);

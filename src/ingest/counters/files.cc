@@ -32,8 +32,8 @@ Result<std::string> head_of(const std::string& path) {
   return error;
 }
 
-// Nsight Compute prints its table among the program's own output: everything before the line that
-// is a header is not the table's.
+// Drops the text before the header line: Nsight Compute prints its table after the program's
+// output.
 std::string_view from_header(std::string_view text) {
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
@@ -50,8 +50,8 @@ std::string_view from_header(std::string_view text) {
   return {};
 }
 
-// True for a column of one of AMD's hardware blocks. rocprof-compute also has the times of each
-// kernel in the columns of a kernel trace; its tables without a counter are such traces.
+// True if a column is a counter of one of AMD's hardware blocks. rocprof-compute's tables also have
+// the columns of a kernel trace; without a counter, they are such traces.
 bool has_block_counters(const std::vector<std::string>& header) {
   return std::any_of(header.begin(), header.end(), [](const std::string& name) {
     for (const char* block :
@@ -142,7 +142,7 @@ bool holds_counters(const std::string& path) {
 }
 
 Status find_in_folder(const std::string& folder, std::vector<std::string>& files) {
-  ASSAY_TRY(files_in(folder));  // that it can be listed
+  ASSAY_TRY(files_in(folder));  // fails if the folder cannot be listed
   std::vector<std::string> found = files_below(folder, kDeepest);
   std::erase_if(found, [](const std::string& path) { return !may_hold_counters(path); });
   const size_t before = files.size();

@@ -17,7 +17,8 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-// Columns that describe the launch, in lower case without spaces and underscores: never counters.
+// Columns that describe the launch and are not counters, in lower case without spaces and
+// underscores.
 const std::set<std::string, std::less<>> kAbout = {"id",
                                                    "processid",
                                                    "processname",
@@ -69,7 +70,7 @@ const std::set<std::string, std::less<>> kAbout = {"id",
                                                    "estimatedspeeduptype",
                                                    "kernelid"};
 
-// Names on the details page of metrics that formulas need.
+// Labels on the details page for metrics that formulas need.
 struct Label {
   std::string_view label;
   std::string_view metric;
@@ -87,7 +88,7 @@ std::string key_of(std::string_view header) {
   return key;
 }
 
-// "1,234.5" and "1234.5". A comma is a thousands separator only where three digits follow it.
+// Parses "1,234.5" and "1234.5". A comma is a thousands separator only if three digits follow it.
 bool read_number(std::string_view text, double& value) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -104,7 +105,7 @@ bool read_number(std::string_view text, double& value) {
   return parse_double(plain, value);
 }
 
-// Every run of digits in "(256, 1, 1)" multiplied; 0 without any.
+// The product of the numbers in "(256, 1, 1)"; 0 if there are none.
 uint64_t product_in(std::string_view text) {
   uint64_t product = 1;
   bool any = false;
@@ -124,7 +125,7 @@ uint64_t product_in(std::string_view text) {
   return any ? product : 0;
 }
 
-// TCC_HIT[12] -> TCC_HIT_sum: what rocprofv3 calls the sum over channels.
+// TCC_HIT[12] -> TCC_HIT_sum, rocprofv3's name for the sum over channels.
 std::string channel_sum(std::string_view header) {
   const size_t bracket = header.find('[');
   if (bracket == std::string_view::npos || header.back() != ']') return std::string(header);
@@ -217,8 +218,8 @@ CounterDispatch TableReading::dispatch_of(const CsvRecord& record, int64_t order
   return dispatch;
 }
 
-// Properties of the device, the machine and the launch on the raw page of Nsight Compute; they are
-// not counters.
+// True for properties of the device, the machine and the launch on Nsight Compute's raw page, which
+// are not counters.
 bool is_attribute(std::string_view name) {
   constexpr std::array<std::string_view, 8> kPrefixes = {
       "device__",  "launch__",   "numa__",       "nvlink__",
@@ -232,14 +233,14 @@ void TableReading::add(Counted& counted, std::string_view name, std::string_view
   const std::string shown(trimmed(text));
   if (name.empty() || shown.empty() || is_attribute(name)) return;
   double value = 0;
-  if (!read_number(shown, value)) return;  // texts among metrics: names of limits, versions
+  if (!read_number(shown, value)) return;  // text metrics: names of limits, versions
   std::string base;
   value *= prefix_factor(unit, base);
   const auto [found, is_new] = counted.values.try_emplace(std::string(name), value);
   if (!is_new && sums) found->second += value;
 }
 
-// A repeated name in the header, also with the suffix that rocprof-compute then adds.
+// True for a repeated name in the header, also with the suffix that rocprof-compute adds to it.
 bool TableReading::repeats(std::string_view name, size_t column) const {
   if (columns_.at(key_of(name)) != column) return true;
   const size_t at = name.rfind('_');
@@ -250,7 +251,7 @@ bool TableReading::repeats(std::string_view name, size_t column) const {
   return suffixed && has(key_of(name.substr(0, at)));
 }
 
-// Under the header of the raw page stands a line with units and no ID.
+// True for the line of units below the header of the raw page, which has no ID.
 bool TableReading::is_units(const CsvRecord& record) const {
   return has("id") && trimmed(cell(record, "id")).empty();
 }
@@ -292,7 +293,7 @@ void TableReading::read_long() {
     const CsvRecord& record = records_[i];
     if (record.cells.size() <= 1 || record.cells == records_.front().cells) continue;
     std::string name(trimmed(cell(record, has("metricname") ? "metricname" : "metric")));
-    if (name.empty()) continue;  // a rule of the details page
+    if (name.empty()) continue;  // a row of a rule on the details page
     const CounterDispatch dispatch = dispatch_of(record, 0);
     const std::pair id(dispatch.process, dispatch.order);
     const auto [found, is_new] = seen.try_emplace(id, pass_.dispatches.size());
@@ -440,7 +441,7 @@ double prefix_factor(std::string_view unit, std::string& base) {
     if (prefix == "T") return 1e12;
     return 1;
   }
-  // Counts are printed with a decimal prefix too: Kinst, Mcycle.
+  // Counts may have a decimal prefix, too: Kinst, Mcycle.
   for (const std::string_view counted : {"inst", "cycle", "sector", "request", "block", "warp"}) {
     if (unit.size() == counted.size() + 1 && unit.substr(1) == counted) {
       base = counted;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Tables with counters per kernel: Nsight Compute's and CUPTI's, wide (a column per counter) or
-// long (a row per counter), and those of rocprof-compute.
+// Reads tables with counters per kernel: Nsight Compute's and CUPTI's, wide (a column per counter)
+// or long (a row per counter), and those of rocprof-compute.
 
 #include <string>
 #include <vector>
@@ -23,12 +23,12 @@ enum class CounterTableKind : uint8_t {
 CounterTableKind counter_table_kind(const std::vector<std::string>& header);
 std::string_view counter_table_words(CounterTableKind kind);
 
-// records: the header first. Fails when no row can be used.
+// records: all of the table, starting with the header. Fails if no row is usable.
 Result<CounterPass> read_counter_table(const std::vector<CsvRecord>& records, CounterTableKind kind,
                                        const std::string& source);
 
-// The factor that makes a value in `unit` one in base units (ns, byte, hz, 1/s), as Nsight Compute
-// scales units for print; 1 for other units. `base` gets the base unit.
+// The factor from `unit` to its base unit (ns, byte, hz, 1/s), for the scaled units that Nsight
+// Compute prints; 1 for other units. Sets `base` to the base unit.
 double prefix_factor(std::string_view unit, std::string& base);
 
 }  // namespace assay

@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-// A JSON text as the values of a pickle: one reader knows the fields.
+// Converts JSON to the values of a pickle, so that one reader handles the fields of both.
 class JsonValues {
  public:
   Result<PickleDocument> convert(const std::string& text) {
@@ -87,7 +87,8 @@ class DumpReader {
   }
 
  private:
-  // Values may be shared: a small pickle could name one long list a million times.
+  // Limits the values read: values may be shared, so a small pickle could repeat one long list a
+  // million times.
   Status spend(size_t values) {
     constexpr uint64_t kFree = 100'000;
     constexpr uint64_t kUses = 64;  // stacks and types are shared by many entries
@@ -106,7 +107,7 @@ class DumpReader {
     return {};
   }
 
-  // A number, also one that is written as a text; -1 for anything else.
+  // A number, possibly written as text; -1 for other values.
   static int64_t number(const PickleValue* value) {
     if (value == nullptr) return -1;
     if (value->kind == PickleKind::kInteger) return value->integer;
@@ -119,7 +120,7 @@ class DumpReader {
     return value != nullptr && value->kind == PickleKind::kBool && value->integer != 0;
   }
 
-  // "[0, 1]", or a list of numbers.
+  // Ranks from the text "[0, 1]" or from a list of numbers.
   Result<std::vector<int64_t>> ranks(const PickleValue* value) {
     std::vector<int64_t> ranks;
     if (value == nullptr) return ranks;
@@ -210,7 +211,7 @@ class DumpReader {
     return entry;
   }
 
-  // Products of the extents of each tensor; those beyond 2^62 count as that.
+  // Number of elements of each tensor, at most 2^62.
   Result<std::vector<int64_t>> elements(const PickleValue* sizes) {
     std::vector<int64_t> products;
     if (sizes == nullptr || sizes->kind != PickleKind::kList) return products;
@@ -290,7 +291,7 @@ bool is_flight_head(std::string_view head) {
   const size_t first = first_text_byte(head);
   const bool json = first != std::string_view::npos && head[first] == '{';
   if (!pickle && !json) return false;
-  // Kineto's traces have such a key, too.
+  // Kineto's traces have a key "pg_config", too.
   if (contains_any(head, {"traceEvents", "schemaVersion", "deviceProperties"})) return false;
   return contains(head, "pg_config") ||
          (contains(head, "entries") && contains(head, "profiling_name"));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Dumps of PyTorch's flight recorder, of torchcomms and of torch_npu, as pickles or JSON.
+// Reads dumps of the flight recorders of PyTorch, torchcomms and torch_npu, as pickles or JSON.
 
 #include <optional>
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace assay {
 
-// True for the bytes at the start of a dump.
+// True if a file with this beginning is a dump.
 bool is_flight_head(std::string_view head);
 
-// Reads a dump of at most 1 GiB, compressed or not. Nothing of a pickle is run. The number that ends
-// the file's name is the rank, unless the groups of the dump exclude it. Else it is the one rank
-// that all its groups share, or unknown. Errors name the file: kUnsupported where a pickle would run
-// code, kTruncated, kFormat, kNotATrace for other files.
+// Reads a dump of at most 1 GiB, compressed or not, without executing anything in a pickle. The
+// rank is the number at the end of the file's name, unless the groups of the dump exclude it; else
+// the only rank that all its groups share; else unknown. Errors name the file: kUnsupported if a
+// pickle would execute code, kTruncated, kFormat, kNotATrace for other files.
 Result<FlightDump> read_flight_dump(const std::string& path);
 
-// The number that ends a file's name, before its endings.
+// The number at the end of a file's name, before the file name extensions.
 std::optional<int64_t> rank_in_dump_name(const std::string& path);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
-// Logs of the communication library when a job hangs. Warnings of NCCL_DEBUG=INFO or WARN are read,
-// and the last collective of each rank in lines of NCCL Inspector.
+// Reads logs of the communication library, to diagnose a job that hangs: warnings in logs with
+// NCCL_DEBUG=INFO or WARN, and the last collective of each rank from NCCL Inspector.
 
 #include <cstdint>
 #include <optional>
@@ -11,13 +11,13 @@
 namespace assay {
 
 struct CommLogLine {
-  std::optional<int64_t> rank;  // in the whole job, where it is known
+  std::optional<int64_t> rank;  // global rank, if known
   bool inspector = false;
   std::string text;
 };
 
-// Files that are not such logs are passed over. There are at most 64 lines of a kind. A rank of a
-// communicator is a rank of the job where it has as many ranks (`world`).
+// Skips files that are not such logs. Returns at most 64 lines of each kind. The rank in a
+// communicator is the global rank if the communicator has `world` ranks.
 std::vector<CommLogLine> read_comm_logs(const std::vector<std::string>& files, size_t world);
 
 }  // namespace assay

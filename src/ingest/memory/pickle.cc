@@ -9,14 +9,14 @@ namespace assay {
 namespace {
 
 constexpr size_t kMostValues = 20'000'000;
-constexpr size_t kMostMarks = 10'000;  // nested lists and dicts that are being filled
+constexpr size_t kMostMarks = 10'000;  // nesting depth of unfinished lists and dicts
 
 struct Opcode {
   unsigned char code;
   std::string_view name;
 };
 
-// Opcodes that import, call or build, or refer to objects outside the file.
+// Rejected opcodes: they import, call or build, or refer to objects outside the file.
 constexpr Opcode kCode[] = {
     {'c', "GLOBAL"},    {0x93, "STACK_GLOBAL"}, {'R', "REDUCE"},
     {'b', "BUILD"},     {'i', "INST"},          {'o', "OBJ"},
@@ -57,7 +57,7 @@ class Machine {
     return taken;
   }
 
-  // Little-endian, without sign.
+  // Little-endian, unsigned.
   Result<uint64_t> number(size_t width) {
     ASSAY_TRY_ASSIGN(const std::string_view taken, take(width));
     uint64_t value = 0;
@@ -82,7 +82,7 @@ class Machine {
     return Ok{};
   }
 
-  // Number of values that may be popped: nothing below the last mark.
+  // Number of values that may be popped: those above the last mark.
   size_t above_mark() const { return stack_.size() - (marks_.empty() ? 0 : marks_.back()); }
 
   Status push_integer(size_t width, bool is_signed) {
@@ -109,7 +109,7 @@ class Machine {
 
   Status push_real() {
     ASSAY_TRY_ASSIGN(const std::string_view taken, take(8));
-    uint64_t bits = 0;  // big-endian, other than all integers
+    uint64_t bits = 0;  // big-endian, unlike integers
     for (const char c : taken) bits = bits << 8 | static_cast<unsigned char>(c);
     double real = 0;
     std::memcpy(&real, &bits, sizeof(real));
@@ -162,7 +162,7 @@ class Machine {
     return fill(kind, length);
   }
 
-  // Both picklers that write snapshots number what they keep one after the other.
+  // Both picklers that write snapshots use consecutive memo numbers.
   Status memoize(uint64_t index) {
     if (above_mark() == 0) return odd("nothing to keep");
     if (index > memo_.size()) return odd("a kept value is numbered out of order");
@@ -295,11 +295,11 @@ class Machine {
 
   std::string_view bytes_;
   size_t at_ = 0;
-  size_t start_ = 0;  // of the opcode at hand
+  size_t start_ = 0;  // of the current opcode
   bool stopped_ = false;
   PickleDocument document_;
   std::vector<uint32_t> stack_;
-  std::vector<size_t> marks_;  // heights of the stack
+  std::vector<size_t> marks_;  // stack heights
   std::vector<uint32_t> memo_;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 48;       // beyond any memory
 constexpr int64_t kMostBytesInAll = int64_t{1} << 60;  // sums of all sizes stay within 64 bits
-constexpr size_t kMostKeys = 128;                      // of a segment, a block, an action, a frame
+constexpr size_t kMostKeys = 128;                      // per segment, block, action or frame
 
 struct ActionWord {
   std::string_view word;
@@ -40,7 +40,8 @@ SnapshotAction action_of(std::string_view word) {
   return SnapshotAction::kUnknown;
 }
 
-// Of others the size may be anything: what could not be had may be beyond any memory.
+// True for actions that change memory. Other actions may have any size: a failed allocation may be
+// beyond any memory.
 bool moves_bytes(SnapshotAction action) {
   return action != SnapshotAction::kUnknown && action != SnapshotAction::kOutOfMemory &&
          action != SnapshotAction::kSnapshot;
@@ -48,7 +49,7 @@ bool moves_bytes(SnapshotAction action) {
 
 BlockState state_of(std::string_view word) {
   if (word == "active_allocated") return BlockState::kAllocated;
-  // The word that PyTorch writes, and the one in its documentation.
+  // The first is in PyTorch's files, the second in its documentation.
   if (word == "active_pending_free" || word == "active_awaiting_free")
     return BlockState::kAwaitingFree;
   return word == "inactive" ? BlockState::kInactive : BlockState::kUnknown;
@@ -75,7 +76,8 @@ class Reader {
   }
 
  private:
-  // Values may be shared: a small file could name one long list or dict a million times.
+  // Limits the rows read: values may be shared, so a small file could repeat one long list or dict
+  // a million times.
   Status count_row(const PickleValue& dict) {
     if (++rows_ <= document_.values.size() && dict.of.size() <= 2 * kMostKeys) return Ok{};
     return Error{ErrorCode::kUnsupported,
@@ -131,7 +133,7 @@ class Reader {
     return Ok{};
   }
 
-  // PyTorch 2.0 and before wrote no addresses: blocks follow each other.
+  // PyTorch up to 2.0 wrote no addresses: a block starts where the previous one ends, at `follows`.
   Result<SnapshotBlock> block_of(const PickleValue& dict, uint64_t follows) {
     SnapshotBlock block;
     ASSAY_TRY_ASSIGN(block.size, bytes(dict, "size", std::nullopt));
@@ -163,7 +165,7 @@ class Reader {
     return Ok{};
   }
 
-  // Stacks are shared between what was allocated there.
+  // Index of the call site. Allocations with the same stack share it.
   uint32_t site_of(const PickleValue& dict) {
     const PickleValue* frames = document_.find(dict, "frames");
     if (frames == nullptr || frames->kind != PickleKind::kList || frames->of.empty()) return 0;

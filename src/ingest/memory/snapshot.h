@@ -1,6 +1,6 @@
 #pragma once
 
-// PyTorch's memory snapshots (docs/formats/memory_snapshot.md).
+// Reads PyTorch's memory snapshots (docs/formats/memory_snapshot.md).
 
 #include <string>
 #include <string_view>
@@ -10,9 +10,9 @@
 
 namespace assay {
 
-// Compressed or not, up to 1 GiB. Errors name the file and, of the pickle itself, the byte.
+// Reads a file of up to 1 GiB, compressed or not. Errors name the file, and the byte in the pickle.
 Result<MemorySnapshot> read_memory_snapshot(const std::string& path);
-// `pickle`: the bytes of a file.
+// The same for the decompressed bytes of a file.
 Result<MemorySnapshot> parse_memory_snapshot(std::string_view pickle);
 
 }  // namespace assay

@@ -76,7 +76,7 @@ uint32_t NsysCells::read_correlation(const SqliteRows& rows, int cell, bool is_e
     case CellRead::kValue:
       break;
   }
-  // The largest value is the row ids' "none" and never a real correlation of this width.
+  // The largest value means "none" in row ids; no real correlation id has it.
   if (id >= 0 && id < std::numeric_limits<uint32_t>::max()) return static_cast<uint32_t>(id);
   builder.log.add(ImportCode::kIdOutOfRange);
   return 0;
@@ -125,7 +125,7 @@ void NsysCells::close_open_rows(int64_t session_end_ns) {
   }
 }
 
-// Ids are unique within a process only: each process's ids are moved to a range of their own.
+// Ids are unique only within a process: moves each process's ids to a separate range.
 void NsysCells::separate_correlations() {
   struct Range {
     uint32_t low = std::numeric_limits<uint32_t>::max();

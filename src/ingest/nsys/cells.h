@@ -1,7 +1,7 @@
 #pragma once
 
-// The cells of a Nsight Systems export as columns of a Trace: times, ids, names, lanes. The import
-// log counts every irregular cell. A row is dropped only without a usable time.
+// Converts the cells of a Nsight Systems export to columns of a Trace: times, ids, names, lanes.
+// The import log counts every irregular cell. A row is dropped only if it has no usable time.
 
 #include <cstdint>
 #include <string>
@@ -19,12 +19,12 @@ namespace assay {
 struct NsysSpan {
   int64_t start_ns = 0;
   int64_t dur_ns = 0;
-  bool open = false;  // no end: dur_ns comes when all rows are read
+  bool open = false;  // no end in the file: finish() sets dur_ns
 };
 
 class NsysCells {
  public:
-  // rows_expected: of all tables together, for the progress.
+  // rows_expected: of all tables together, to report progress.
   NsysCells(const SqliteFile& file, TraceBuilder& to, NsysLanes& all_lanes, NsysNames& names,
             const ReadOptions& options, uint64_t rows_expected)
       : builder(to),
@@ -47,25 +47,25 @@ class NsysCells {
   std::vector<uint32_t> push_pop_rows;
 
   void count_row();
-  // False: the row has no usable time.
+  // Both return false if the row has no usable time.
   bool read_time(const SqliteRows& rows, int cell, int64_t& time_ns);
   bool read_span(const SqliteRows& rows, int start_cell, int end_cell, NsysSpan& span);
-  // is_expected: a row without one is irregular.
+  // is_expected: count a missing id as an irregularity.
   uint32_t read_correlation(const SqliteRows& rows, int cell, bool is_expected);
   uint32_t read_process(const SqliteRows& rows, int cell);
   ThreadId read_thread(const SqliteRows& rows, int cell);
   StringId read_name(const SqliteRows& rows, int cell, NameForm form);
-  // The text of a cell in valid UTF-8, until the next call.
+  // Sets `text` to the text of a cell as valid UTF-8, valid until the next call.
   CellRead read_text(const SqliteRows& rows, int cell, std::string_view& text);
 
-  // To be called for the row just added to `table`.
+  // Call after adding a row to `table` with the span of that row.
   template <typename Table>
   void note_open(const NsysSpan& span, Table& table) {
     if (span.open) open_rows_.push_back({&table.start_ns, &table.dur_ns, table.size() - 1});
   }
 
-  // Completes values that need all rows: ends of open rows, and the process of a correlation id.
-  // session_end_ns: 0 = unknown.
+  // Completes values that need all rows: ends of open rows, and correlation ids that are distinct
+  // per process. session_end_ns: 0 = unknown.
   void finish(int64_t session_end_ns);
 
  private:
@@ -87,7 +87,7 @@ class NsysCells {
   std::string scratch_;
 };
 
-// A number that fits 32 bits, else 0.
+// The value if it fits 32 bits, else 0.
 uint32_t small_or_zero(int64_t value);
 
 }  // namespace assay

@@ -28,11 +28,11 @@ const std::vector<std::string> kCopyKinds = {"UNKNOWN", "_HTOD", "_DTOH", "_HTOA
                                              "_ATOA",   "_ATOD", "_DTOA", "_DTOD", "_HTOH",
                                              "_PTOP",   "_HTOD", "_DTOH", "_DTOD"};
 
-// The kinds of kCopyKinds that move pages of managed memory.
+// Range of kCopyKinds that migrate pages of managed memory.
 constexpr int64_t kFirstMigration = 11;
 constexpr int64_t kLastMigration = 13;
 
-// Names of copies and fills, each made once. All kinds lie in 0..15.
+// Names of copies and fills, cached. All kinds are in 0..15.
 class TransferNames {
  public:
   Status open(const SqliteFile& file) {
@@ -58,7 +58,7 @@ class TransferNames {
     return kind >= 0 && kind < 15 ? static_cast<size_t>(kind) : 15;
   }
 
-  // Managed memory that moves also has a side: if it is not the device's, it is managed.
+  // In a page migration, memory that is not the device's is managed memory.
   std::string_view side(int64_t memory, bool moves_pages) const {
     const std::string_view word = memory_.word(memory);
     return moves_pages && word.find("Device") == std::string_view::npos ? "Managed" : word;
@@ -69,22 +69,23 @@ class TransferNames {
   std::vector<StringId> names_ = std::vector<StringId>(size_t{16} * 16 * 16);
 };
 
-// Which call recorded an event, and on which stream. Rows of records bear no time, but correlation
-// ids of a process count its calls up: an event's last record before a wait is the one waited for.
+// Maps an event to the call that recorded it and its stream. The rows of records have no time, but
+// correlation ids increase with the calls of a process: the last record before a wait is the one
+// waited for.
 class EventRecords {
  public:
   struct Record {
     uint32_t correlation = 0;
-    int64_t device = -1;  // as the trace numbers it
+    int64_t device = -1;  // number in the trace
     int64_t stream = -1;
   };
 
   void add(uint32_t process, int64_t event, const Record& record) {
     of_event_[{process, event}].push_back(record);
   }
-  // Once, after the last add().
+  // Call once, after the last add().
   void sort();
-  // Null if there is none before `correlation`.
+  // Null if no record precedes `correlation`.
   const Record* last_before(uint32_t process, int64_t event, uint32_t correlation) const;
 
  private:
@@ -129,7 +130,7 @@ class DeviceRows {
   void add_transfer(const SqliteRows& rows, int cell);
   Result<EventRecords> read_records();
   void add_wait(WaitKind kind, uint32_t correlation, int64_t event, const EventRecords& records);
-  // The number of a row's device and stream in the trace.
+  // The row's device and stream numbers in the trace.
   int64_t device_of(const SqliteRows& rows, int first_lane_cell) const;
   static int64_t stream_of(int64_t recorded);
 
@@ -150,7 +151,7 @@ int64_t DeviceRows::stream_of(int64_t recorded) {
   return recorded < 0 || recorded >= std::numeric_limits<uint32_t>::max() ? -1 : recorded;
 }
 
-// The cells from first_lane_cell on: deviceId, streamId, correlationId, globalPid.
+// Cells starting at first_lane_cell: deviceId, streamId, correlationId, globalPid.
 void DeviceRows::add_activity(const NsysSpan& span, StringId name, ActivityKind kind,
                               const SqliteRows& rows, int first_lane_cell) {
   const uint32_t process = cells_.read_process(rows, first_lane_cell + 3);
@@ -164,7 +165,7 @@ void DeviceRows::add_activity(const NsysSpan& span, StringId name, ActivityKind 
   cells_.note_open(span, cells_.builder.activities);
 }
 
-// The cells starting at first_cell, as ordered in read_kernels().
+// Cells starting at first_cell are ordered as in read_kernels().
 void DeviceRows::add_shape(const SqliteRows& rows, int first_cell) {
   const auto cell = [&](int i) { return small_or_zero(rows.integer_or(first_cell + i, 0)); };
   const auto id = [&](int i) {
@@ -292,8 +293,8 @@ Status DeviceRows::read_syncs() {
   return rows.status();
 }
 
-// Object of the wait of the last added synchronization row. Its correlation id and that of the
-// record belong to one process and are moved together later.
+// Adds what the last added synchronization row waits for. Its correlation id and that of the record
+// belong to one process and are renumbered together later.
 void DeviceRows::add_wait(WaitKind kind, uint32_t correlation, int64_t event,
                           const EventRecords& records) {
   if (kind == WaitKind::kUnknown) return;
@@ -315,7 +316,8 @@ void DeviceRows::add_wait(WaitKind kind, uint32_t correlation, int64_t event,
   cells_.wait_process.push_back(process);
 }
 
-// Graphs that ran as one row. If their kernels are recorded too, the row would count them twice.
+// Reads graphs recorded as one row, unless their kernels are recorded too, which would count them
+// twice.
 Status DeviceRows::read_graphs() {
   enum { kStart, kEnd, kGraph, kLane, kCorrelation = kLane + 2, kProcess = kLane + 3 };
   if (!file_.has_table(kGraphs)) return Ok{};

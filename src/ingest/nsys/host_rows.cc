@@ -14,7 +14,7 @@ constexpr const char* kCalls = "CUPTI_ACTIVITY_KIND_RUNTIME";
 constexpr const char* kRanges = "NVTX_EVENTS";
 constexpr const char* kOverheads = "PROFILER_OVERHEAD";
 
-// Tables of host calls that no analysis takes for operators, and the category they are kept under.
+// Tables of host calls that are not operators, and their category in other_events.
 struct OtherTable {
   const char* table;
   std::string_view category;
@@ -22,7 +22,7 @@ struct OtherTable {
 constexpr OtherTable kOtherTables[] = {
     {"OSRT_API", kSystemCallCategory}, {"CUBLAS_EVENTS", "cublas"}, {"CUDNN_EVENTS", "cudnn"}};
 
-// Page faults of managed memory. Those of the CPU have a start only.
+// Page faults of managed memory. CPU faults have only a start.
 constexpr const char* kCpuFaults = "CUDA_UM_CPU_PAGE_FAULT_EVENTS";
 constexpr const char* kGpuFaults = "CUDA_UM_GPU_PAGE_FAULT_EVENTS";
 
@@ -158,7 +158,7 @@ Status HostRows::read_other(const char* table, std::string_view category) {
     cells_.count_row();
     NsysSpan span;
     if (!cells_.read_span(rows, 0, 1, span)) continue;
-    // Calls of the operating system show host waits; all others here are in no number.
+    // Operating system calls explain host waits; other tables here are in no number.
     if (category != kSystemCallCategory) cells_.builder.log.add(ImportCode::kUnknownCategory);
     cells_.builder.other_events.push_back({span.start_ns, span.dur_ns,
                                            cells_.read_name(rows, 2, NameForm::kPlain), category_id,

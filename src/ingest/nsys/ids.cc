@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// Ids up to here are found by position: files number their names from 0 or 1 upwards.
+// Smaller ids index a vector: files number their names upwards from 0 or 1.
 constexpr int64_t kSmallIds = 1 << 22;
 constexpr size_t kMostWords = 15;  // CUPTI has 14 kinds of copies and 8 of memory
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Decodes the numbers of a Nsight Systems export: names by their row in StringIds, threads and
-// processes packed into global ids, and streams with equal numbers in several processes.
+// Decodes the ids of a Nsight Systems export: names by row of StringIds, threads and processes
+// packed into global ids, and streams with equal numbers in several processes.
 
 #include <cstdint>
 #include <map>
@@ -18,16 +18,16 @@
 
 namespace assay {
 
-// How a name is wanted: as it stands, or as an API name without its _vNNNN suffix.
+// Form of a name: unchanged, or an API name without its _vNNNN suffix.
 enum class NameForm : uint8_t { kPlain, kApi };
 
-// Names are looked up when a row first needs them: files hold hundreds of thousands of symbols of
-// call stacks that no table refers to.
+// Looks up a name when a row first needs it: files contain hundreds of thousands of symbols of call
+// stacks that no table refers to.
 class NsysNames {
  public:
   static Result<NsysNames> open(const SqliteFile& file);
 
-  // The empty string when there is no such name (missing_name).
+  // The id of the empty string if the name is missing, which counts as missing_name.
   StringId find(int64_t id, NameForm form, TraceBuilder& builder);
   Status status() const { return lookup_.status(); }
 
@@ -35,10 +35,10 @@ class NsysNames {
   StringId read(int64_t id, NameForm form, TraceBuilder& builder);
 
   SqliteFile::Lookup lookup_;
-  // If false, every look-up would scan the whole table, so it is read once.
+  // False: a look-up would scan the whole table, so the table is read into all_ once.
   bool has_key_ = true;
   std::unordered_map<int64_t, std::string> all_;
-  std::vector<StringId> small_[2];  // by id, per form; kNone = not yet requested
+  std::vector<StringId> small_[2];  // by id, per form; kNone = not looked up yet
   std::unordered_map<int64_t, StringId> large_[2];
   std::string scratch_;
 };
@@ -52,19 +52,20 @@ class NsysLanes {
 
   ThreadId thread(uint64_t global_tid);
   void name_thread(uint64_t global_tid, std::string_view name);
-  // For the threads of the process seen so far that have no name of their own.
+  // Names the process, and those of its threads seen so far that have no name of their own.
   void name_process(uint64_t global_pid, std::string_view name);
   bool knows_thread(uint64_t global_tid) const { return threads_.count(global_tid) != 0; }
-  // Small numbers in order of appearance, for a global id of the process or of a thread of it.
+  // Index of a process in order of appearance, for a global id of the process or of one of its
+  // threads.
   uint32_t process(uint64_t global_id);
   size_t processes() const { return process_keys_.size(); }
-  // The process's id of the operating system, with the suffix "@machine" except on the first
-  // machine of the file.
+  // The operating system's process id, with the suffix "@machine" except on the first machine of
+  // the file.
   std::string pid_text(uint64_t global_id);
-  // The lane of a stream. If several processes use one device, streams of the later ones get
+  // The lane of a stream. If several processes use one device, the streams of later processes get
   // distinct numbers: kStreamsPerProcess more for each earlier process.
   StreamId stream(uint32_t process, int64_t device, int64_t stream);
-  // The same lane if something was filed on it, else none.
+  // The same lane if stream() was called for it, else none.
   StreamId find_stream(uint32_t process, int64_t device, int64_t stream) const;
 
   static std::string tid_text(uint64_t global_tid) { return std::to_string(global_tid & 0xFFFFFF); }
@@ -84,26 +85,26 @@ class NsysLanes {
   uint32_t last_process_ = kNoProcess;
   uint64_t first_machine_ = UINT64_MAX;
   std::unordered_map<uint64_t, std::vector<uint64_t>> threads_of_;  // by process key
-  // By device: its processes, and how many came before each.
+  // By device: its processes, and the number of processes before each.
   std::map<int64_t, std::unordered_map<uint32_t, int64_t>> processes_on_;
   std::map<std::tuple<uint32_t, int64_t, int64_t>, StreamId> streams_;
   std::tuple<uint32_t, int64_t, int64_t> last_stream_key_;
   StreamId last_stream_;
 };
 
-// The words of one ENUM_* table: those of the file where it has them, else the ones of schema 3.
+// The names of one ENUM_* table: those in the file, else those of schema 3.
 class NsysWords {
  public:
   NsysWords(std::vector<std::string> fallback) : words_(std::move(fallback)) {}
   Status read(const SqliteFile& file, const std::string& table, std::string_view column);
-  // "Unknown" for a number without a name.
+  // The name of a number; "Unknown" if it has none.
   std::string_view word(int64_t number) const;
 
  private:
   std::vector<std::string> words_;
 };
 
-// "CUDA_MEMCPY_KIND_UVM_HTOD" as "HtoD": what Kineto calls it.
+// Kineto's name for a copy kind: "HtoD" for "CUDA_MEMCPY_KIND_UVM_HTOD".
 std::string copy_direction(std::string_view word);
 
 }  // namespace assay

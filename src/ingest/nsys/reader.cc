@@ -56,7 +56,7 @@ Status check_kind(const SqliteFile& file) {
 
 // ---- properties of the recording ----------------------------------------------------------------
 
-// The version of the export; names of users, hosts and paths stay in the file.
+// Reads the version of the export, but no names of users, hosts or paths.
 Status read_version(const SqliteFile& file, TraceBuilder& builder,
                     std::vector<MetadataEntry>& metadata) {
   const char* table = file.has_table("META_DATA_EXPORT") ? "META_DATA_EXPORT" : "EXPORT_META_DATA";
@@ -100,7 +100,7 @@ Result<int64_t> read_session_end(const SqliteFile& file) {
   return end_ns;
 }
 
-// Empty unless several processes number devices independently.
+// The device map; empty unless several processes number devices differently.
 Result<NsysDevices> read_device_map(const SqliteFile& file,
                                     std::map<int64_t, int64_t>& cuda_of_gpu) {
   ASSAY_TRY_ASSIGN(SqliteRows rows,
@@ -124,8 +124,8 @@ Result<NsysDevices> read_device_map(const SqliteFile& file,
   return gpus;
 }
 
-// Devices numbered as the rows of the trace number them. gpu_of_counter: the number by which
-// counters know a GPU, to its number here.
+// Device properties, numbered as in the rows of the trace. gpu_of_counter: set to the map from
+// counters' GPU numbers to these.
 Result<std::vector<DeviceProperties>> read_devices(const SqliteFile& file, bool by_gpu,
                                                    const std::map<int64_t, int64_t>& cuda_of_gpu,
                                                    std::map<int64_t, int64_t>& gpu_of_counter) {
@@ -157,7 +157,7 @@ Result<std::vector<DeviceProperties>> read_devices(const SqliteFile& file, bool 
   return devices;
 }
 
-// GPU_METRICS, filed as Kineto files hardware counters: pid "GPU n Counters".
+// Reads GPU_METRICS into counters as Kineto names them: pid "GPU n Counters".
 Status read_counters(const SqliteFile& file, const std::map<int64_t, int64_t>& gpu_of_counter,
                      TraceBuilder& builder) {
   std::map<std::pair<int64_t, int64_t>, StringId> metric_names;
@@ -203,8 +203,8 @@ Status read_counters(const SqliteFile& file, const std::map<int64_t, int64_t>& g
   return rows.status();
 }
 
-// Names of the threads that did something; the file names every thread of the machine. A thread
-// without a name gets its process's, without the folders.
+// Names only threads with rows; the file names every thread of the machine. A thread without a name
+// gets the name of its process without folders.
 Status read_thread_names(const SqliteFile& file, NsysLanes& lanes, NsysNames& names,
                          TraceBuilder& builder) {
   ASSAY_TRY_ASSIGN(SqliteRows processes, file.rows("PROCESSES", {"globalPid", "name"}));

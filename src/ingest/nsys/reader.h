@@ -1,7 +1,7 @@
 #pragma once
 
-// The reader of Nsight Systems SQLite exports (nsys export --type sqlite), every schema of version
-// 3 (docs/formats/nsys.md). Memory is the rows; the file is passed over table by table.
+// Reads Nsight Systems SQLite exports (nsys export --type sqlite) of every schema of version 3
+// (docs/formats/nsys.md). Memory use is that of the rows; the file is read table by table.
 
 #include <string>
 
@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// Errors: kUnsupported (a SQLite file of another tool, which is named; or too many rows), and those
-// of SqliteFile. The environment in these files is never read.
+// Errors: kUnsupported (a SQLite file of another tool, which the message names, or too many rows),
+// and those of SqliteFile. Never reads the environment variables in these files.
 Result<Trace> read_nsys_sqlite(const std::string& path, const ReadOptions& options);
 
 }  // namespace assay

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kCommand = "nsys export --type sqlite FILE";
 
-// On PATH, else the newest that NVIDIA's packages installed.
+// Path of nsys: on PATH, else the newest one installed by NVIDIA's packages.
 std::string find_nsys() {
   const std::string on_path = find_on_path("nsys");
   if (!on_path.empty()) return on_path;
@@ -36,7 +36,7 @@ std::string last_line(const std::string& text) {
   return text.substr(first, end - first + 1);
 }
 
-// A file in the cache is named after a report and its state.
+// Parts of a cached file's name: the report and its state.
 struct KeptName {
   std::string of_report;
   std::string of_state;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Raw reports of Nsight Systems (.nsys-rep, .qdrep). Only nsys reads them. Assay lets it export
-// a report once and keeps the export.
+// Exports raw reports of Nsight Systems (.nsys-rep, .qdrep), which only nsys can read. Each report
+// is exported once and the export is cached.
 
 #include <string>
 
@@ -12,11 +12,11 @@ namespace assay {
 
 struct ExportedReport {
   std::string path;  // the SQLite file
-  Temporary folder;  // that it lies in, where there is no cache folder
+  Temporary folder;  // temporary folder of `path` if there is no cache folder
 };
 
-// The export of a report, from the cache folder or by nsys if there is none of this state. Prints
-// one line on standard error before it runs nsys. Errors are kUnsupported (no nsys on PATH or where
+// The export of a report: from the cache if it is of this state of the file, else by nsys. Prints
+// one line to standard error before running nsys. Errors: kUnsupported (no nsys on PATH or where
 // NVIDIA's packages install it), kFormat (nsys failed, with its last line) and kIo.
 Result<ExportedReport> export_report(const std::string& report);
 

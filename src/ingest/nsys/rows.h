@@ -1,6 +1,6 @@
 #pragma once
 
-// From the event tables of a Nsight Systems export to the rows of a Trace, table by table
+// Converts the event tables of a Nsight Systems export to the rows of a Trace, table by table
 // (docs/formats/nsys.md).
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace assay {
 
-// (process id, CUDA device) to the device's number in the report, where processes number devices
-// differently; else empty.
+// (process id, CUDA device) to the report's device number, if processes number devices differently;
+// else empty.
 using NsysDevices = std::map<std::pair<int64_t, int64_t>, int64_t>;
 
-// Calls, NVTX ranges, the profiler's overhead, and what is kept aside.
+// Reads calls, NVTX ranges, profiler overhead and tables that go to other_events.
 Status read_host_rows(const SqliteFile& file, NsysCells& cells);
-// Kernels, copies, fills, waits, graphs and allocations.
+// Reads kernels, copies, fills, waits, graphs and allocations.
 Status read_device_rows(const SqliteFile& file, const NsysDevices& devices, NsysCells& cells);
-// About how many rows the two will read.
+// Approximate number of rows that read_host_rows and read_device_rows will read.
 uint64_t expected_rows(const SqliteFile& file);
 
 }  // namespace assay

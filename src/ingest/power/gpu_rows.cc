@@ -13,16 +13,17 @@
 namespace assay {
 namespace {
 
-constexpr double kLeastStep = 1.4;    // between gaps inside a round and gaps between rounds
-constexpr double kFullRounds = 0.25;  // that lost no row, at least
-constexpr double kMostLarger = 0.02;  // of rounds with more rows: two that ran together
-constexpr double kClearlyBetter = 2;  // of one choice of GPUs over the next, in robust units
-constexpr double kMostUnits = 20;     // that one value may count: power jumps
-constexpr double kLooksLike = 3;      // better agreement at a distance of g rows than of one
+constexpr double kLeastStep = 1.4;    // ratio of gaps between rounds to gaps within a round
+constexpr double kFullRounds = 0.25;  // minimum share of rounds without lost rows
+constexpr double kMostLarger = 0.02;  // maximum share of rounds with too many rows: two merged
+                                      // rounds
+constexpr double kClearlyBetter = 2;  // margin of a choice of GPUs over the next, in robust units
+constexpr double kMostUnits = 20;     // maximum cost of one value, because power jumps
+constexpr double kLooksLike = 3;      // rows g apart agree better than adjacent rows by this factor
 constexpr size_t kMostGpus = 16;
 constexpr int64_t kLeastGapNs = 100'000;
 
-// A column of numbers by row; NaN where the cell is none.
+// Numbers of a column by row; NaN if the cell is no number.
 using NumberColumn = std::vector<double>;
 
 double number_of(const std::string& cell) {
@@ -37,7 +38,7 @@ bool has_word(const std::string& header, std::string_view word) {
   return lower_trimmed(header).find(word) != std::string::npos;
 }
 
-// Columns that are numbers nearly everywhere: times are not.
+// Columns that contain almost only numbers; times do not count.
 std::vector<NumberColumn> number_columns(const CsvTable& table, bool slow_only) {
   std::vector<NumberColumn> columns;
   for (size_t c = 0; c < table.header.size(); ++c) {
@@ -56,7 +57,7 @@ std::vector<NumberColumn> number_columns(const CsvTable& table, bool slow_only) 
   return columns;
 }
 
-// First row of every round; empty where gaps are of one kind.
+// First row of every round; empty if the gaps are of one kind.
 std::vector<size_t> round_starts(const std::vector<int64_t>& times) {
   std::vector<double> gaps;
   for (size_t i = 1; i < times.size(); ++i) {
@@ -93,8 +94,8 @@ std::vector<Round> rounds_of(const std::vector<size_t>& starts, size_t rows) {
   return rounds;
 }
 
-// The largest frequent number of rows: rows may be lost, but are never added. 1 if rounds have all
-// sizes, as those of one GPU that is polled unevenly.
+// The largest frequent number of rows per round, because rows may be lost but never added. 1 if
+// rounds have all sizes, like those of one GPU that is polled unevenly.
 size_t rows_per_round(const std::vector<Round>& rounds) {
   std::map<size_t, size_t> counts;
   for (const Round& round : rounds) ++counts[round.size];
@@ -108,7 +109,8 @@ size_t rows_per_round(const std::vector<Round>& rounds) {
   return 1;
 }
 
-// One GPU polled in bursts repeats its values within a round; two GPUs do not have the same watts.
+// True if values repeat within rounds: one GPU polled in bursts, because two GPUs never draw equal
+// power.
 bool repeats_itself(const std::vector<NumberColumn>& columns, const std::vector<Round>& rounds,
                     size_t gpus) {
   size_t same = 0;
@@ -124,7 +126,7 @@ bool repeats_itself(const std::vector<NumberColumn>& columns, const std::vector<
   return same * 2 > full;
 }
 
-// Typical change of each column from a round to the next, of one GPU.
+// Typical change of each column between consecutive rounds, of one GPU.
 std::vector<double> scales_of(const std::vector<NumberColumn>& columns,
                               const std::vector<Round>& rounds, size_t gpus) {
   std::vector<double> scales;
@@ -151,13 +153,13 @@ std::vector<double> scales_of(const std::vector<NumberColumn>& columns,
   return scales;
 }
 
-// Places rounds one after the other; knows the last row of every GPU.
+// Assigns GPUs to the rows of consecutive rounds, based on the last row of every GPU.
 class Placer {
  public:
   Placer(const std::vector<NumberColumn>& columns, std::vector<double> scales, size_t gpus)
       : columns_(columns), scales_(std::move(scales)), last_row_(gpus, GpuRows::kUnplaced) {}
 
-  // The GPUs of the rows of a round, in order; empty where several choices fit.
+  // The GPUs of a round's rows, in order; empty if several choices fit.
   std::vector<size_t> place(const Round& round) {
     std::vector<size_t> chosen;
     if (round.size == last_row_.size()) {
@@ -180,9 +182,9 @@ class Placer {
   }
   struct Choice {
     double cost = INFINITY;
-    uint32_t gpus = 0;  // a bit each
+    uint32_t gpus = 0;  // bit mask
   };
-  // The best two ways to place some rows on some GPUs, in order.
+  // The best two assignments of rows to GPUs, in order.
   struct BestTwo {
     Choice best;
     Choice next;
@@ -195,10 +197,10 @@ class Placer {
       }
     }
   };
-  // Rows keep their order, so a choice is which GPUs are there: GPU after GPU, each with the next
-  // row or without one.
+  // Rows keep their order, so a choice is the set of GPUs with a row. Dynamic programming over
+  // GPUs, each with the next row or without one.
   std::vector<size_t> best_choice(const Round& round) const {
-    std::vector<BestTwo> placed(round.size + 1);  // by how many rows
+    std::vector<BestTwo> placed(round.size + 1);  // by number of rows
     placed[0].best.cost = 0;
     for (size_t g = 0; g < last_row_.size(); ++g) {
       for (size_t rows = std::min(round.size, g + 1); rows > 0; --rows) {
@@ -234,7 +236,7 @@ double mean_apart(const NumberColumn& column, size_t distance) {
   return pairs > 0 ? sum / static_cast<double>(pairs) : 0;
 }
 
-// How many GPUs rows look like by what changes slowly; 1 = like one.
+// Apparent number of GPUs, by the columns that change slowly.
 size_t looks_like(const std::vector<NumberColumn>& slow) {
   for (const NumberColumn& column : slow) {
     const double next = mean_apart(column, 1);
@@ -245,11 +247,11 @@ size_t looks_like(const std::vector<NumberColumn>& slow) {
   return 1;
 }
 
-// Rows of GPUs that alternate at a constant gap: number of typical gaps from each to the previous
-// one.
+// Assigns rows of GPUs that alternate at a constant gap. The GPU advances by the number of typical
+// gaps since the previous row.
 Result<GpuRows> place_by_turns(const CsvTable& table, const std::vector<int64_t>& times,
                                const std::string& path, size_t gpus) {
-  constexpr double kMostOff = 0.3;    // of a step
+  constexpr double kMostOff = 0.3;    // share of a step
   constexpr double kMostSteps = 4.5;  // a longer gap is not explained by lost rows
   std::vector<double> gaps;
   for (size_t i = 1; i < times.size(); ++i) {

@@ -36,7 +36,7 @@ Status write_object(const OrderedJson& json, const std::string& path) {
   return export_file(path, json_text(json, 2) + "\n");
 }
 
-// A whole number within [0, most]; an error names the key.
+// An integer in [0, most]; errors name the key.
 Result<int64_t> whole(const OrderedJson& json, const char* key, int64_t most,
                       const std::string& path) {
   const auto found = json.find(key);
@@ -126,7 +126,7 @@ OrderedJson json_of(const SensorResponse& response) {
   return json;
 }
 
-// Letters, digits and dashes only: part of a file name.
+// Keeps only letters, digits and dashes, for use in a file name.
 std::string plain(const std::string& name) {
   std::string result;
   for (const char c : name) {
@@ -149,7 +149,7 @@ Result<SensorCalibration> read_sensor_calibration(const std::string& path) {
   ASSAY_TRY_ASSIGN(found.sensor.window_ns, whole(json, "window_ns", kLongest, path));
   ASSAY_TRY_ASSIGN(found.sensor.period_ns, whole(json, "period_ns", kLongest, path));
   ASSAY_TRY_ASSIGN(found.sensor.delay_ns, whole(json, "delay_ns", kLongest, path));
-  // Files from before these were looked for have neither.
+  // Older files lack these keys.
   if (json.contains("ramp_ns")) {
     ASSAY_TRY_ASSIGN(found.sensor.ramp_ns, whole(json, "ramp_ns", kLongest, path));
   }

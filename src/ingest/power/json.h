@@ -1,7 +1,8 @@
 #pragma once
 
-// Small JSON files of the power module: a sensor's calibration (docs/formats/calibration.md) and
-// the plan of a measurement run (plan.json in the folder of its recording).
+// Reads and writes small JSON files of the power module: a sensor's calibration
+// (docs/formats/calibration.md) and the plan of a measurement run (plan.json in the folder of its
+// recording).
 
 #include <string>
 
@@ -12,10 +13,10 @@
 namespace assay {
 
 Result<SensorCalibration> read_sensor_calibration(const std::string& path);
-// Makes the folders above it.
+// Creates missing parent folders.
 Status write_sensor_calibration(const SensorCalibration& calibration, const std::string& path);
-// Path of the calibration of one GPU, driver and kind of sample: $XDG_CACHE_HOME/assay/sensors,
-// else ~/.cache/assay/sensors. Empty if neither variable is set.
+// Path of the calibration of one GPU, driver and kind of sample, in $XDG_CACHE_HOME/assay/sensors
+// or ~/.cache/assay/sensors. Empty if neither variable is set.
 std::string calibration_path(const std::string& uuid, const std::string& driver,
                              const std::string& reading);
 

@@ -44,7 +44,7 @@ std::string_view without_unit(std::string_view text, double& factor) {
   return text;
 }
 
-// "30.81 W", "30.81"; nullopt for [Unknown Error], [N/A] and similar texts.
+// Parses "30.81 W" or "30.81"; nullopt for [Unknown Error], [N/A] and similar texts.
 std::optional<double> watts_of(const std::string& cell, double column_factor) {
   const std::string lowered = lower_trimmed(cell);
   double factor = column_factor;
@@ -54,7 +54,7 @@ std::optional<double> watts_of(const std::string& cell, double column_factor) {
   return value * factor;
 }
 
-// A column that the user named holds watts: by its unit, else by what its name says it is not.
+// Fails if the column that the user named is not a power, by its unit, else by its name.
 Status check_power_column(const std::string& header, const std::string& path) {
   const std::string name = lower_trimmed(header.substr(0, header.find_first_of("[(")));
   const std::string unit = unit_in_name(header);
@@ -89,7 +89,7 @@ Result<int> power_column(const CsvTable& table, const std::string& path,
   for (const char* name : {"power.draw.instant", "power.draw", "power_w", "power.draw.average"}) {
     if (const int column = column_starting(table, name); column >= 0) return column;
   }
-  // Columns of custom scripts: the one with a name of power.
+  // For custom scripts: the only column whose name means power.
   std::vector<int> others;
   std::string names;
   for (size_t i = 0; i < table.header.size(); ++i) {
@@ -113,7 +113,8 @@ double column_factor(const std::string& header) {
   return lower_trimmed(header).starts_with("power.draw") ? 1 : 0;
 }
 
-// A name that says milliwatts over numbers that are watts would make everything a thousandth.
+// Fails if a column named as milliwatts contains plausible watts, which would be read as a
+// thousandth.
 Status check_told_unit(const std::string& header, double factor, const LogSamples& numbers,
                        const std::string& path) {
   constexpr double kLeastWatts = 1;  // half of the time, of anything that runs
@@ -132,8 +133,8 @@ Status check_told_unit(const std::string& header, double factor, const LogSample
       path, -1};
 }
 
-// If neither header nor cells have a unit, half of the powers must be in the range of devices; else
-// they are milliwatts, or unreadable.
+// Watts per unit of a column. Without a unit in header and cells, watts if the median is plausible
+// for a device, else milliwatts if that is plausible, which sets `assumed`; else an error.
 Result<double> factor_of(const CsvTable& table, int column, const std::string& path,
                          bool& assumed) {
   const std::string& header = table.header[static_cast<size_t>(column)];
@@ -158,7 +159,7 @@ Status check_watts(double watts, const std::string& path, size_t line, const std
   return csv_error_at(path, line, "'" + text + "' cannot be watts; is it in milliwatts?");
 }
 
-// The column with the GPU of a row; -1 = none.
+// The column that identifies the GPU of a row; -1 if there is none.
 int gpu_column(const CsvTable& table) {
   for (const char* name : {"index", "gpu", "uuid", "pci.bus_id", "gpu_bus_id", "name"}) {
     if (const int column = table.column(name); column >= 0) return column;
@@ -166,7 +167,7 @@ int gpu_column(const CsvTable& table) {
   return -1;
 }
 
-// The only energy counter column, by name and unit; -1 if there are none or several.
+// The only column with an energy counter, by name and unit; -1 if there are none or several.
 int energy_column(const CsvTable& table, const std::string& wanted) {
   int found = -1;
   for (size_t i = 0; i < table.header.size(); ++i) {
@@ -212,7 +213,7 @@ Result<PowerLog> read_energy_table(const CsvTable& table, int energy, const std:
                path, -1};
 }
 
-// Other columns on the state of the GPU; -1 if there is none.
+// Columns of the GPU's state; -1 if there is none.
 struct OtherColumns {
   int use = -1;
   int clock = -1;
@@ -232,7 +233,7 @@ OtherColumns other_columns(const CsvTable& table) {
           .state = first_of({"pstate"})};
 }
 
-// Adds the values of a row. A cell without a number is left out.
+// Adds the values of a row; skips cells without a number.
 void add_others(const CsvTable& table, size_t row, const OtherColumns& columns, int64_t t_ns,
                 PowerSeries& series) {
   const auto add = [&](int column, std::vector<LoggedValue>& values) {
@@ -296,8 +297,8 @@ Result<PowerLog> read_smi(const CsvTable& table, const std::string& path,
   return log;
 }
 
-// samples.csv of a recording, with the meta.json of its folder, if any; or a file of `assay
-// sample`. The latter has times since 1970, rows of processors without power, and the device's
+// Reads samples.csv of a recording, with the meta.json of its folder if there is one, or a file of
+// `assay sample`. The latter has times since 1970, rows of CPUs without power, and the device's
 // energy counter.
 Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
                           const std::string& wanted) {
@@ -341,7 +342,8 @@ Result<PowerLog> read_own(const CsvTable& table, const std::string& path,
   return log;
 }
 
-// A line without its end was being written when the log stopped: its last number may be short.
+// Drops a last line without an end: it was being written when the log stopped, and its last number
+// may be incomplete.
 Result<CsvTable> table_of(const std::string& text, const std::string& path) {
   ASSAY_TRY_ASSIGN(CsvTable table, parse_csv_table(without_comments(text), path));
   if (table.unfinished && !table.cut && !table.rows.empty()) {
@@ -412,7 +414,7 @@ Result<PowerLog> read_uprof(const std::string& text, size_t records_at, const st
   return log;
 }
 
-// Logs of other programs, by the reader of that program.
+// Reads a log of another program with the reader for it.
 Result<PowerLog> read_foreign(const ForeignLog& is, const std::string& text,
                               const std::string& path, const PowerLogChoice& choice) {
   ASSAY_TRY_ASSIGN(LogSamples samples, is.read(text, path, choice.column));

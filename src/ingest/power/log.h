@@ -1,6 +1,7 @@
 #pragma once
 
-// Power logs of other programs (docs/formats/power_log.md); the format is detected by content.
+// Reads power logs of other programs (docs/formats/power_log.md); the format is detected by
+// content.
 
 #include <string>
 
@@ -11,10 +12,10 @@
 namespace assay {
 
 struct PowerLogChoice {
-  // Read this one; empty = the format's own choice (the instantaneous power where there is one).
+  // Column to read; empty = the format's default, which is the instantaneous power if there is one.
   std::string column = {};
-  bool allow_truncated = false;  // a compressed log that ends early is read up to there, and marked
-  LogTiming timing = {};         // of logs without times
+  bool allow_truncated = false;  // read a truncated compressed log up to its end, and mark it
+  LogTiming timing = {};         // for logs without times
   size_t gpus = 0;               // number of GPUs in a log without a GPU column; 0 = detect it
 };
 // Errors name the file, and the line if one is responsible.

@@ -30,8 +30,8 @@ std::string in_folder(const std::string& folder, const char* name) { return join
 
 // ---- reading ----
 
-// A line without its end was being written when the measurement run stopped: its last number may be
-// incomplete.
+// Drops a last line without an end: it was being written when the measurement run stopped, and its
+// last number may be incomplete.
 Result<CsvTable> read_recording_rows(const std::string& path) {
   ASSAY_TRY_ASSIGN(CsvTable table, read_csv_table(path));
   if (table.unfinished && !table.cut && !table.rows.empty()) {
@@ -49,7 +49,7 @@ Result<int> needed_column(const CsvTable& table, const std::string& path, const 
   return column;
 }
 
-// Bound to one table, so that every error can say where.
+// Cells of one table, with errors that name the file and the line.
 struct Cells {
   const CsvTable& table;
   const std::string& path;
@@ -78,7 +78,7 @@ struct Cells {
     }
     return value;
   }
-  // Empty where the device has no such sensor.
+  // NaN for an empty cell: the device has no such sensor.
   Result<double> optional_watts(size_t row, int column, const char* name) const {
     if (column < 0 || cell(table, row, column).empty()) return std::nan("");
     return watts(row, column, name);
@@ -106,7 +106,7 @@ Status read_samples(const std::string& path, PowerRecording& recording) {
   return Ok{};
 }
 
-// Names to indices; names that meta.json does not know are added as they come.
+// Maps kernel names to indices; adds names that are not in meta.json.
 class KernelNames {
  public:
   explicit KernelNames(PowerRecording& recording) : recording_(recording) {
@@ -197,7 +197,7 @@ double number_of(const OrderedJson& meta, const char* key, double otherwise) {
   return found != meta.end() && found->is_number() ? found->get<double>() : otherwise;
 }
 
-// Microseconds to ns; absent and null = 0.
+// A duration in microseconds as ns; 0 if missing or null.
 Result<int64_t> duration_of(const OrderedJson& meta, const char* key, const std::string& path) {
   const double us = number_of(meta, key, 0);
   if (!(us >= 0 && us <= 1e9)) {
@@ -273,7 +273,7 @@ Status read_meta(const std::string& path, PowerRecording& recording) {
 
 void put(std::string& line, int64_t value) { line += std::to_string(value); }
 
-// The shortest text that reads back as the same double; nothing where there is no value.
+// The shortest text that parses to the same double; nothing if the value is not finite.
 void put(std::string& line, double value) {
   if (!std::isfinite(value)) return;
   line += shortest_text(value);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A power measurement run as a folder: samples.csv, execs.csv, sync.csv, meta.json
-// (docs/formats/power_recording.md). Written during the run, so an interrupt loses no measured
+// A power measurement run in a folder: samples.csv, execs.csv, sync.csv, meta.json
+// (docs/formats/power_recording.md). Written during the run, so that an interrupt loses no measured
 // data; `assay power profile` reads it.
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace assay {
 
-// No GPU and no socket comes near: more is milliwatts, or another column.
+// No GPU or socket is near this power; a larger value is in milliwatts or of another column.
 inline constexpr double kMostWatts = 20'000;
 
-// Errors name the file and the line. A last line without its end (an interrupt, a full disk) is
-// left out.
+// Errors name the file and the line. Drops a last line without a line end (an interrupt, a full
+// disk).
 Result<PowerRecording> read_power_recording(const std::string& folder);
 
-// The sensor alone, from a meta.json.
+// Reads only the sensor, from a meta.json.
 Result<SensorModel> read_sensor_model(const std::string& path);
 
-// Writes meta.json at once and appends rows as they come; each append is on its way to the disk
-// when it returns.
+// Writes meta.json at once and appends rows as they come. Each append is flushed to the operating
+// system before it returns.
 class PowerRecordingWriter {
  public:
-  // Makes the folder and the four files; `head`'s rows are ignored. Fails when there is a recording
-  // in it already.
+  // Creates the folder and the four files; ignores the rows of `head`. Fails if the folder contains
+  // a recording.
   static Result<PowerRecordingWriter> create(const std::string& folder, const PowerRecording& head);
-  // Goes on with a recording: a last line that was cut is removed first.
+  // Continues a recording; removes an incomplete last line first.
   static Result<PowerRecordingWriter> resume(const std::string& folder);
 
   PowerRecordingWriter(PowerRecordingWriter&&) noexcept;
@@ -49,7 +49,7 @@ class PowerRecordingWriter {
   std::unique_ptr<Files> files_;
 };
 
-// All at once: create and append everything.
+// Creates the folder and writes everything.
 Status write_power_recording(const PowerRecording& recording, const std::string& folder);
 
 }  // namespace assay

@@ -13,12 +13,12 @@ namespace assay {
 namespace {
 
 constexpr int64_t kTolerableStep =
-    1'000'000'000;  // back in time: rows of several writers, not a reset
+    1'000'000'000;  // a smaller step back comes from several writers, not from a clock reset
 
 int64_t day_of(int64_t t_ns) { return t_ns / kLogDay * kLogDay; }
 
-// Parts of a counter in which it only grows. A reboot, a reload of the driver and a wrap reset it,
-// and the energy in between is unknown.
+// Splits a counter into parts without a decrease. A reboot, a driver reload or a wrap resets the
+// counter, and the energy in between is unknown.
 std::vector<std::vector<EnergyCount>> growths(std::vector<EnergyCount> counts) {
   std::stable_sort(counts.begin(), counts.end(),
                    [](const EnergyCount& a, const EnergyCount& b) { return a.t_ns < b.t_ns; });
@@ -30,7 +30,7 @@ std::vector<std::vector<EnergyCount>> growths(std::vector<EnergyCount> counts) {
   return parts;
 }
 
-// The longest of them. resets: number of resets of the counter.
+// The part with the most values. Adds the number of resets to `resets`.
 std::vector<EnergyCount> longest_growth(std::vector<EnergyCount> counts, uint64_t& resets) {
   std::vector<std::vector<EnergyCount>> parts = growths(std::move(counts));
   if (parts.empty()) return {};
@@ -40,7 +40,8 @@ std::vector<EnergyCount> longest_growth(std::vector<EnergyCount> counts, uint64_
                               const std::vector<EnergyCount>& b) { return a.size() < b.size(); });
 }
 
-// Mean power from one change of the counter to the next: a value that repeats was not counted on.
+// Mean power between changes of the counter: a repeated value means that the counter was not
+// updated.
 std::vector<PowerReading> mean_powers(const std::vector<EnergyCount>& counts) {
   std::vector<PowerReading> readings;
   size_t before = 0;
@@ -54,7 +55,8 @@ std::vector<PowerReading> mean_powers(const std::vector<EnergyCount>& counts) {
   return readings;
 }
 
-// Mean power over pieces of time, each of the shortest window around it: inner windows say more.
+// Splits time at the ends of all windows; each piece has the mean power of the shortest window
+// around it, because inner windows are more specific.
 std::vector<PowerPiece> innermost_pieces(const std::vector<LogSample>& windows) {
   struct End {
     int64_t t_ns = 0;
@@ -84,7 +86,7 @@ std::vector<PowerPiece> innermost_pieces(const std::vector<LogSample>& windows) 
   return pieces;
 }
 
-// Per device of a log: what it drew.
+// Power and energy samples of one device.
 struct DeviceSamples {
   std::vector<LogSample> readings;
   std::vector<EnergyCount> counts;
@@ -135,7 +137,7 @@ int64_t SeriesBuilder::add(const std::string& device, LogStamp stamp, double wat
   int64_t t = stamp.t_ns;
   if (stamp.clock == LogClock::kTimeOfDay && !readings.empty()) {
     t += day_of(readings.back().t_ns);
-    if (t < readings.back().t_ns - kLogDay / 2) t += kLogDay;  // past midnight
+    if (t < readings.back().t_ns - kLogDay / 2) t += kLogDay;  // after midnight
   }
   if (!readings.empty() && t < readings.back().t_ns) {
     ++log_.rows_out_of_order;
@@ -195,7 +197,7 @@ Status settle_log_times(LogSamples& samples, const LogTiming& timing, const std:
 
 namespace {
 
-// Adds utilization and clocks of the devices with power.
+// Adds utilization and clocks of devices with power.
 void add_others(const LogSamples& samples, PowerLog& log, SeriesBuilder& builder) {
   for (const LogSample& one : samples.samples) {
     const bool use = one.quantity == TelemetryQuantity::kGpuUtil;
@@ -241,7 +243,8 @@ Result<PowerLog> power_log_of(const LogSamples& samples, const std::string& path
     const bool silent = std::all_of(device.readings.begin(), device.readings.end(),
                                     [](const LogSample& one) { return one.value == 0; });
     if (silent && !device.readings.empty()) {
-      // The second die of a card shows nothing of its own: the first counts for both.
+      // A device that always shows 0 W is the second die of a card, whose power the first die
+      // reports.
       ++log.devices_silent;
       device.readings.clear();
     }

@@ -30,8 +30,8 @@ constexpr double kMostMhz = 100'000;
 
 // ---- cells ----
 
-// The number in MHz, %, bytes or W, from "1410 MHz", "1.41 GHz", "53 %", "411 MiB" or "30.8 W". If
-// the cell has no unit, as "1410", that of the header counts.
+// The number in MHz, %, bytes or W of a cell such as "1.41 GHz" or "411 MiB". A cell
+// without a unit has that of the header.
 std::optional<double> value_of(const std::string& cell, const std::string& header_unit) {
   std::string text = lower_trimmed(cell);
   const size_t digits = text.find_first_not_of("+-.0123456789e");
@@ -83,8 +83,8 @@ struct ColumnName {
   TelemetryQuantity quantity;
   const char* name;
 };
-// First match per quantity wins: the sampler's, nvidia-smi's of all versions, amd-smi's as
-// Chopper keeps them.
+// The first match per quantity is used. Names of the sampler, of all nvidia-smi versions, and of
+// amd-smi in Chopper's files.
 constexpr std::array<ColumnName, 27> kColumnNames = {{
     {TelemetryQuantity::kSmClock, "sm_clock_mhz"},
     {TelemetryQuantity::kSmClock, "clocks.current.sm"},
@@ -147,7 +147,7 @@ class SignalSeries {
     series.value.push_back(value);
   }
 
-  // Cells of one row that are quantities.
+  // Adds the values of one row.
   Status add_row(const CsvTable& table, size_t row, const std::vector<QuantityColumn>& columns,
                  const std::string& device, int64_t t_ns) {
     for (const QuantityColumn& column : columns) {
@@ -167,7 +167,7 @@ class SignalSeries {
     return Ok{};
   }
 
-  // Sorts what writers of several GPUs interleave; a clock that was set back is refused.
+  // Sorts rows that writers of several GPUs interleave. Fails if the clock was set back.
   Status finish() {
     for (TelemetrySeries& series : log_.series) {
       int64_t latest = std::numeric_limits<int64_t>::min();
@@ -215,7 +215,7 @@ class SignalSeries {
 
 // ---- assay sample ----
 
-// The value of a comment "# key: value", empty when it is not there.
+// The value of a comment "# key: value"; empty if missing.
 std::string comment(const std::string& text, const std::string& key) {
   const std::string wanted = "# " + key + ":";
   size_t at = text.rfind(wanted, 0) == 0 ? 0 : text.find("\n" + wanted);
@@ -275,16 +275,16 @@ Status read_header(const std::string& text, TelemetryLog& log) {
   return Ok{};
 }
 
-// Rows [first, last) between two steps of the wall clock.
+// Rows [first, last) between steps of the wall clock.
 struct Part {
   size_t first = 0;
   size_t last = 0;
 };
 
-// Times before and after a step do not fit together: the longest part is kept.
+// The longest part between clock steps: times before and after a step are not comparable.
 Part longest_part(const std::vector<int64_t>& wall, const std::vector<int64_t>& monotonic,
                   uint64_t& steps) {
-  constexpr int64_t kMostAdjusted = 2000;  // one part in: 500 ppm
+  constexpr int64_t kMostAdjusted = 2000;  // 1 / 500 ppm
   Part best;
   Part now;
   for (size_t i = 0; i <= wall.size(); ++i) {
@@ -370,7 +370,7 @@ Result<TelemetryLog> read_samples(const std::string& text, const CsvTable& table
 
 // ---- Chopper's columns ----
 
-// cpu, ts (monotonic ns), percent: rows of one moment follow each other.
+// Columns cpu, ts (monotonic ns), percent. Rows of one time are consecutive.
 Result<TelemetryLog> read_chopper_cpu(const CsvTable& table, TelemetryLog log) {
   log.format = "chopper_cpu";
   const int cpu_column = table.column("cpu");
@@ -395,7 +395,7 @@ Result<TelemetryLog> read_chopper_cpu(const CsvTable& table, TelemetryLog log) {
     place = log.cpu.cpus.size();
     log.cpu.cpus.push_back(cpu);
   }
-  // The first percentage of psutil is since its import, or 0: no interval is known.
+  // psutil's first percentage is 0 or since its import, so its interval is unknown.
   std::optional<int64_t> before;
   for (const auto& [t, values] : moments) {
     if (before) {
@@ -458,7 +458,7 @@ Result<TelemetryLog> read_smi(const CsvTable& table, TelemetryLog log) {
     log.clock = stamp->clock;
     int64_t t = stamp->t_ns;
     if (stamp->clock == LogClock::kTimeOfDay && !times.empty()) {
-      if (t + day < times.back() - kLogDay / 2) day += kLogDay;  // past midnight
+      if (t + day < times.back() - kLogDay / 2) day += kLogDay;  // after midnight
       t += day;
     }
     times.push_back(t);
@@ -533,7 +533,7 @@ Result<TelemetryLog> read_foreign(const ForeignLog& is, const std::string& text,
   return log;
 }
 
-// GPUs by their name in the series, where the head did not list them.
+// Lists the devices of the series, if the header did not.
 void list_devices(TelemetryLog& log) {
   if (!log.devices.empty()) return;
   for (const TelemetrySeries& series : log.series) {
@@ -549,7 +549,7 @@ void list_devices(TelemetryLog& log) {
   }
 }
 
-// Format of a file that is not a table, by its first bytes; empty if it may be one.
+// Kind of a file that is not a table, by its first bytes; empty if it may be one.
 std::string_view kind_of_other_file(std::string_view text) {
   if (begins_json(text)) return "JSON, as traces are";
   if (text.starts_with("SQLite format 3")) return "an SQLite database, as exported traces are";

@@ -1,6 +1,6 @@
 #pragma once
 
-// Logs of cores and GPUs (docs/formats/telemetry.md); the format is detected by content.
+// Reads logs of cores and GPUs (docs/formats/telemetry.md); the format is detected by content.
 
 #include <string>
 
@@ -9,7 +9,8 @@
 
 namespace assay {
 
-// Errors name file and line. allow_truncated: a compressed log that ends early is read up to there.
+// Errors name the file and the line. allow_truncated: read a truncated compressed log up to its
+// end.
 Result<TelemetryLog> read_telemetry(const std::string& path, bool allow_truncated = false);
 
 }  // namespace assay

@@ -16,11 +16,11 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int64_t kFileVersion = 1;
-// Larger values are not from a launch, dispatch or kernel alone.
+// No launch, dispatch or kernel takes longer.
 constexpr double kAbsurdNs = 1e11;
 constexpr double kAbsurdFloorNs = 1e6;
 
-// Finds the byte at which a text stops being JSON, without exceptions.
+// Finds the byte at which a text stops being valid JSON, without exceptions.
 struct ErrorLocator : nlohmann::json_sax<Json> {
   size_t position = 0;
   bool null() override { return true; }
@@ -57,7 +57,7 @@ Result<Json> parse_document(const std::string& text) {
   return document;
 }
 
-// One object of the file and where it stands, for messages like "entries[3].launch.mean_ns".
+// One object of the file and its path, for messages such as "entries[3].launch.mean_ns".
 class Fields {
  public:
   Fields(const Json& object, std::string where) : object_(object), where_(std::move(where)) {}
@@ -81,7 +81,7 @@ class Fields {
     return value->get<std::string>();
   }
 
-  // Of an array of strings; empty when there is none.
+  // An array of strings; empty if missing.
   Result<std::vector<std::string>> texts(const char* key) const {
     std::vector<std::string> found;
     const Json* value = find(key);
@@ -162,8 +162,7 @@ class Fields {
   std::string where_;
 };
 
-// The order in which the eight numbers of a sample must lie; the mean of rounded values may miss
-// its bounds by rounding.
+// Checks the order of the quantiles, and that the mean is between its bounds up to rounding.
 Status check_order(const SampleStats& s, const std::string& where) {
   const bool sorted =
       s.min_ns <= s.p5_ns && s.p5_ns <= s.p50_ns && s.p50_ns <= s.p95_ns && s.p95_ns <= s.max_ns;
@@ -257,7 +256,7 @@ Result<GpuFloor> read_gpu_floor(const Fields& fields, uint64_t runs) {
   ASSAY_TRY_ASSIGN(floor.duration, read_stats(fields, "duration", runs));
   ASSAY_TRY(check_launch(fields, floor.launch));
   ASSAY_TRY_ASSIGN(floor.path, read_path(fields));
-  if (fields.find("paths") == nullptr) return floor;  // as in files of 0.1
+  if (fields.find("paths") == nullptr) return floor;  // as in files of version 0.1
   ASSAY_TRY(fields.each("paths", [&floor, runs](const Fields& one) -> Status {
     ASSAY_TRY_ASSIGN(const CallSample path, read_call_sample(one, runs));
     floor.paths.push_back(path);
@@ -445,7 +444,7 @@ std::string replay_file_json(const ReplayFile& file) {
                       {"framework", file.framework},
                       {"through", replay_through_name(file.through)},
                       {"entries", std::move(entries)}};
-  // Kernel names that are not UTF-8 must not fail the whole file.
+  // json_text tolerates kernel names that are not UTF-8.
   return json_text(document, 1) + "\n";
 }
 

@@ -12,7 +12,7 @@ Result<std::optional<LaunchFloor>> given_floor(const std::string& text, const Tr
   if (text.empty()) return std::optional<LaunchFloor>();
   ASSAY_TRY_ASSIGN(std::optional<LaunchFloor> floor, floor_of_text(text, trace));
   if (floor && floor->source == FloorSource::kGiven) return floor;
-  // A file goes before a platform of its name.
+  // A file takes precedence over a platform of the same name.
   if (is_regular_file(text)) {
     ASSAY_TRY_ASSIGN(const FloorFile file, read_floor_file(text));
     ASSAY_TRY_ASSIGN(LaunchFloor measured, floor_of_file(file, trace));

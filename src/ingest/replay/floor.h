@@ -1,6 +1,6 @@
 #pragma once
 
-// The launch-overhead floor that the user requests, including floors in files.
+// The launch-overhead floor given by --floor, including floors in files.
 
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ namespace assay {
 // Fails on any other text, and on a value measured on another GPU than the trace's.
 Result<std::optional<LaunchFloor>> given_floor(const std::string& text, const Trace* trace);
 
-// find_floor with `--floor` as typed.
+// The floor of `--floor` if it is given, else that of find_floor.
 Result<LaunchFloor> floor_asked(const std::string& text, const Trace& trace, const Links& links);
 
 }  // namespace assay

@@ -60,7 +60,7 @@ bool is_shape(const Json& value) {
   return true;
 }
 
-// One array of integers, or a list of those.
+// True for an array of integers or a list of such arrays.
 bool is_shape_or_list(const Json& value) {
   if (is_shape(value)) return true;
   if (!value.is_array()) return false;
@@ -70,7 +70,7 @@ bool is_shape_or_list(const Json& value) {
   return true;
 }
 
-// The i-th element of an array with one per argument; nullptr if unknown.
+// The i-th element of an array with `count` elements, one per argument; nullptr if unknown.
 Result<const Json*> element(const Json& entry, const char* key, size_t i, size_t count,
                             const std::string& where) {
   const Json* array = field(entry, key);
@@ -195,8 +195,8 @@ bool is_floating(const std::string& type) {
   return type == "float" || type == "double" || type == "c10::Half" || type == "c10::BFloat16";
 }
 
-// The profiler does not record the element type of tensor lists. It is that of the other inputs,
-// else the floating type of most kernels in the database.
+// The element type assumed for lists of tensors, which the profiler does not record: that of the
+// other inputs, else the floating-point type of most kernels in the database.
 std::string common_type(const ReplayPlan& plan) {
   std::map<std::string, uint64_t> used;
   for (const ReplayRequest& entry : plan.entries) {

@@ -1,8 +1,7 @@
 #pragma once
 
-// Connects a kernel database with the program that replays it: reads the database
-// (docs/formats/kernel_db.md), writes the job of assay-replay (collect/replay/job.h), and reads its
-// output lines.
+// Reads a kernel database (docs/formats/kernel_db.md), writes the job of assay-replay
+// (collect/replay/job.h), and reads its output lines.
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +23,7 @@ struct ReplayJobOptions {
   std::string device = "cpu";
 };
 
-// The job for those entries of the plan; each is numbered by its place in the plan.
+// The text of a job with the given entries of the plan. An entry's number is its index in the plan.
 std::string replay_job_text(const ReplayPlan& plan, const std::vector<size_t>& entries,
                             const ReplayJobOptions& options);
 
@@ -40,20 +39,21 @@ struct ReplayAnswer {
 
 struct ReplayAnswers {
   std::vector<ReplayAnswer> answers;
-  // The entry that was begun and never answered: what the program ended in.
+  // The entry that was begun and has no result: the program ended in it.
   std::optional<size_t> unfinished;
 };
 
-// A last line that is cut off does not count. entries: of the plan.
+// Ignores an incomplete last line. A missing file has no results. entries: number of entries in the
+// plan.
 Result<ReplayAnswers> read_replay_answers(const std::string& path, size_t entries);
 
-// `assay-replay --about`.
+// Output of `assay-replay --about`.
 struct ReplayProgram {
   std::string torch;
   std::string device;  // "cuda" or "cpu"
   GpuIdentity gpu;
   std::string driver;
-  bool labels = false;  // it can make ranges for a tracer
+  bool labels = false;  // it can mark ranges for a tracer
 };
 Result<ReplayProgram> parse_replay_program(const std::string& text);
 

@@ -9,7 +9,7 @@ namespace {
 
 using Record = std::vector<std::string>;
 
-// Column of a quantity, and its unit in base units; column -1 = not in the table.
+// Column of a quantity, and the factor to base units; column -1 = not in the table.
 struct ColumnAt {
   int column = -1;
   double factor = 1;
@@ -39,7 +39,7 @@ Error line_error(int64_t line, std::string message) {
   return Error{ErrorCode::kFormat, "line " + std::to_string(line) + ": " + message, "", -1};
 }
 
-// The number of a cell; nullopt for an empty cell or a column that is not there.
+// The number of a cell; nullopt if the cell is empty or the column is missing.
 Result<std::optional<double>> cell(const Record& record, ColumnAt at, int64_t line) {
   if (at.column < 0 || static_cast<size_t>(at.column) >= record.size())
     return std::optional<double>();

@@ -1,6 +1,6 @@
 #pragma once
 
-// A batch sweep as a CSV table: what `assay sweep --table` reads (docs/formats/sweep.md).
+// Reads a batch sweep from a CSV table: the input of `assay sweep --table` (docs/formats/sweep.md).
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// One row: one run at one batch size. Times in nanoseconds whatever the column's unit was.
+// One run at one batch size. Times are in nanoseconds, whatever the unit of the column.
 struct SweepRow {
   double batch = 0;
   double tklqt_ns = 0;

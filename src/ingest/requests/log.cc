@@ -1,14 +1,17 @@
-// Forms of request logs.
+// Reads these forms of request logs:
 //
-// OTLP JSON: vLLM makes one span per request, "llm_request", with latencies in seconds as attributes
-// (vllm/tracing, vllm/v1/engine/output_processor.py). SGLang makes a span per request too, and below it one per stage
-// (sglang/srt/observability); the stage "prefill_waiting" is the queue. Its attribute time_in_model_prefill contains
-// the queue, vLLM's does not. Jaeger writes the same spans in a form of its own.
+// OTLP JSON: vLLM writes one span per request, "llm_request", with latencies in seconds as
+// attributes (vllm/tracing, vllm/v1/engine/output_processor.py). SGLang also writes a span per
+// request, with a child span per stage (sglang/srt/observability); the stage "prefill_waiting" is
+// the queue. SGLang's attribute time_in_model_prefill includes the queue time, vLLM's does not.
+// Jaeger has the same spans in its own form.
 //
-// SGLang's request metrics (--export-metrics-to-file) and its answers: `meta_info` of each request, times in seconds.
+// SGLang's request metrics (--export-metrics-to-file) and responses: `meta_info` per request, with
+// times in seconds.
 //
-// Detailed results of `vllm bench serve --save-detailed` and of sglang.bench_serving --output-details: arrays with an
-// entry per request. Their start times are of the client's performance counter.
+// Detailed results of `vllm bench serve --save-detailed` and of sglang.bench_serving
+// --output-details: arrays with an entry per request. Start times are on the client's performance
+// counter.
 
 #include "ingest/requests/log.h"
 
@@ -29,9 +32,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kLongestS = 1e6;       // no request takes longer
-constexpr double kLatestS = 9e9;        // as a time since 1970; in ns it fits 64 bits
+constexpr double kLatestS = 9e9;        // limit of times since 1970; in ns it fits 64 bits
 constexpr uint64_t kMostTokens = 1'000'000'000;
-constexpr size_t kMostGaps = 1'000'000;  // tokens of a request
+constexpr size_t kMostGaps = 1'000'000;  // per request
 constexpr int kMostParents = 64;
 
 const Json* field_of(const Json& object, const char* key) {
@@ -46,13 +49,14 @@ std::optional<double> number(const Json* value) {
   return std::isfinite(found) ? std::optional(found) : std::nullopt;
 }
 
-// Seconds as a duration.
+// Seconds to nanoseconds; nullopt if implausible.
 std::optional<int64_t> duration_ns(std::optional<double> seconds) {
   if (!seconds || *seconds < 0 || *seconds > kLongestS) return std::nullopt;
   return std::llround(*seconds * 1e9);
 }
 
-// Whole and fractional seconds apart: a double of ns since 1970 would be 256 ns coarse.
+// Seconds since 1970 to nanoseconds. Converts whole and fractional seconds separately, because a
+// double of ns since 1970 has a resolution of 256 ns.
 std::optional<int64_t> time_ns(std::optional<double> seconds) {
   if (!seconds || *seconds <= 0 || *seconds > kLatestS) return std::nullopt;
   const double whole = std::floor(*seconds);
@@ -73,7 +77,7 @@ std::string text(const Json* value) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-// 64-bit numbers are strings in OTLP JSON, and numbers in what some exporters write.
+// 64-bit integers are strings in OTLP JSON, but some exporters write numbers.
 std::optional<int64_t> whole_number(const Json* value) {
   if (value == nullptr) return std::nullopt;
   if (value->is_number_unsigned() || value->is_number_integer()) {
@@ -115,7 +119,7 @@ struct Attributes {
   }
 };
 
-// A span as Jaeger writes it ("Trace JSON" of its page, /api/traces), in the form of OTLP. Times are in us.
+// Converts a span of Jaeger ("Trace JSON" of its page, /api/traces) to OTLP. Its times are in us.
 Json otlp_of(const Json& span) {
   const auto list = [](const Json& owner, const char* key) -> const Json& {
     static const Json none = Json::array();
@@ -154,7 +158,7 @@ class Spans {
     for_each(document, {"resourceSpans", "scopeSpans", "spans"}, [&](const Json& span) { take(span, log); });
   }
 
-  // Once all spans are known: stages belong to the request above them.
+  // Call after the last span: assigns stages to the requests above them.
   void finish(RequestLog& log) const {
     for (const Stage& stage : stages_) {
       const auto request = request_above(stage.parent);
@@ -225,7 +229,7 @@ class Spans {
     if (record.id.empty()) record.id = text(attributes.of("rid"));
     if (record.id.empty()) record.id = id;
     record.queue_ns = duration_ns(attributes.number_of("gen_ai.latency.time_in_queue"));
-    // SGLang's attribute contains the queue, and SGLang has none for the queue alone.
+    // SGLang's attribute includes the queue time, and SGLang has no attribute for the queue alone.
     if (record.queue_ns) {
       record.prefill_ns = duration_ns(attributes.number_of("gen_ai.latency.time_in_model_prefill"));
     }
@@ -250,14 +254,14 @@ class Spans {
     return std::nullopt;
   }
 
-  std::unordered_map<std::string, std::string> parent_of_;  // by span
+  std::unordered_map<std::string, std::string> parent_of_;  // by span id
   std::unordered_map<std::string, size_t> request_of_;
   std::vector<Stage> stages_;
 };
 
 // ---- SGLang
 
-// The object that holds a request's numbers: the line itself, or its meta_info.
+// The object with a request's numbers: the line itself or its meta_info.
 const Json* meta_of(const Json& line) {
   if (field_of(line, "e2e_latency") != nullptr && field_of(line, "prompt_tokens") != nullptr) return &line;
   const Json* meta = field_of(line, "meta_info");
@@ -274,7 +278,7 @@ void add_sglang(const Json& line, const Json& meta, RequestLog& log) {
   const auto forward_ns = time_ns(value("forward_entry_time"));
   auto first_ns = time_ns(value("prefill_finished_time"));
   if (!first_ns) first_ns = time_ns(value("prefill_finished_ts"));
-  // A queue time of exactly 0 means stages that were not timed.
+  // A queue time of exactly 0 without a forward time means that stages were not timed.
   record.queue_ns = duration_ns(value("queue_time"));
   if (record.queue_ns == 0 && !forward_ns) record.queue_ns.reset();
   record.prefill_ns = between(forward_ns, first_ns);
@@ -328,7 +332,7 @@ void add_bench(const Json& result, RequestLog& log) {
   }
 }
 
-// Which form the entries have; a log with two is taken by its first.
+// Form of the entries; the first entry decides for a log.
 enum class Form : uint8_t { kNone, kOtlp, kJaeger, kSglang, kBench };
 
 Form form_of(const Json& value) {
@@ -400,7 +404,7 @@ Result<RequestLog> parse_request_log(std::string_view whole, const std::string& 
       const size_t end = std::min(rest.find('\n'), rest.size());
       const std::string_view line = rest.substr(0, end);
       rest.remove_prefix(std::min(end + 1, rest.size()));
-      // Engines write other lines among them.
+      // Engines also write other lines.
       const size_t brace = line.find('{');
       if (brace == std::string_view::npos) continue;
       const Json value = parsed(line.substr(brace));

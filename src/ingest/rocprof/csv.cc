@@ -18,9 +18,9 @@ namespace {
 struct KnownTable {
   RocprofTable table;
   std::string_view words;
-  std::array<std::string_view, 3> columns;  // all of them, in lower case; empty = no more
+  std::array<std::string_view, 3> columns;  // all required, in lower case; empty = unused
 };
-// The first match counts: counters before kernels, because they share columns.
+// The first match is used: counters precede kernels, because they share columns.
 constexpr std::array<KnownTable, 9> kTables = {{
     {RocprofTable::kCounters,
      "counters of rocprofv3 (counter_collection.csv)",
@@ -49,8 +49,8 @@ constexpr std::array<KnownTable, 9> kTables = {{
     {RocprofTable::kKernelsV1, "a kernel trace of rocprof v1", {"kernelname", "beginns", "endns"}},
 }};
 
-// Columns of rocprof v1 that describe a dispatch. Any other is a counter, and kernels that are
-// counted run one after another.
+// Columns of rocprof v1 that describe a dispatch. All others are counters, whose kernels run
+// serialized.
 constexpr std::array<std::string_view, 23> kV1Columns = {
     "index",     "kernelname", "gpu-id",  "queue-id",  "queue-index", "pid",
     "tid",       "grd",        "wgr",     "lds",       "scr",         "vgpr",
@@ -62,12 +62,12 @@ bool describes_dispatch(std::string_view column) {
          std::find(kV1Columns.begin(), kV1Columns.end(), column) != kV1Columns.end();
 }
 
-// One table with its cells by column name.
+// Column positions of one table, by name.
 class Cells {
  public:
   explicit Cells(const std::vector<std::string>& header) : width_(header.size()) {
     for (size_t i = 0; i < header.size(); ++i)
-      columns_.emplace(lower_trimmed(header[i]), i);  // the first of two alike
+      columns_.emplace(lower_trimmed(header[i]), i);  // the first of two equal names
   }
   size_t width() const { return width_; }
   int find(std::string_view name) const {
@@ -85,14 +85,15 @@ std::string_view cell(const CsvRecord& record, int column) {
   return trimmed(record.cells[static_cast<size_t>(column)]);
 }
 
-// Whole numbers, also written with a fraction of zeros or an exponent.
+// Parses integers, also with a fraction of zeros or an exponent.
 bool whole_number(std::string_view text, int64_t& value) {
   if (parse_int64(text, value)) return true;
   DecimalShape shape;
   return parse_decimal(text, 0, value, shape) == DecimalStatus::kOk;
 }
 
-// "8.1097E+14", a time as a spreadsheet writes it: its last digit is longer than a kernel.
+// True for a time that a spreadsheet rounded, such as "8.1097E+14", whose last digit is longer than
+// a kernel.
 bool is_rounded_time(std::string_view text) {
   constexpr int kLastDigit = 4;  // 10 us
   const size_t at = text.find_first_of("eE");
@@ -115,7 +116,7 @@ uint64_t count_of(const CsvRecord& record, int column) {
   return static_cast<uint64_t>(std::max<int64_t>(number_or(record, column, 0), 0));
 }
 
-// "4" and "Agent 4" alike; `missing` without a number at the end.
+// The number of "4" or "Agent 4"; `missing` if the text does not end with a number.
 int64_t agent_of(const CsvRecord& record, int column, int64_t missing) {
   const std::string_view text = cell(record, column);
   size_t begin = text.size();
@@ -151,7 +152,8 @@ class CsvRun {
   }
 
   RocprofRun& run_;
-  std::map<std::pair<int64_t, int64_t>, uint32_t> dispatches_;  // of counter rows
+  std::map<std::pair<int64_t, int64_t>, uint32_t> dispatches_;  // kernels by dispatch, of counter
+                                                                // rows
 };
 
 StringId CsvRun::text(std::string_view value) {
@@ -208,7 +210,8 @@ void CsvRun::read_kernel(const Cells& cells, const CsvRecord& record) {
   run_.kernels.push_back(kernel);
 }
 
-// "void scale<float>(float*) [clone .kd]" and "scale.kd": the descriptor in the code object.
+// The kernel's name without the mark of its descriptor: "scale" for "scale.kd" and "scale [clone
+// .kd]".
 std::string_view without_descriptor(std::string_view name) {
   for (const std::string_view end : {" [clone .kd]", ".kd"}) {
     if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
@@ -255,7 +258,7 @@ void CsvRun::read_copy(const Cells& cells, const CsvRecord& record) {
   run_.copies.push_back(copy);
 }
 
-// One row per dispatch and counter; the rows of a dispatch follow each other, but need not.
+// Adds a row of a dispatch and a counter. The rows of a dispatch need not be consecutive.
 void CsvRun::read_counter(const Cells& cells, const CsvRecord& record) {
   int64_t dispatch = 0;
   double value = 0;
@@ -348,13 +351,13 @@ void CsvRun::read(RocprofTable table, const std::vector<CsvRecord>& records) {
 
 // ---- files that belong together -----------------------------------------------------------------
 
-// Kinds after the common part of a name, in the order in which they are read.
+// Kinds of files, which follow the common part of the name, in reading order.
 constexpr std::array<std::string_view, 7> kSiblings = {
     "kernel_trace.csv",     "hip_api_trace.csv",     "hsa_api_trace.csv", "rccl_api_trace.csv",
     "marker_api_trace.csv", "memory_copy_trace.csv", "agent_info.csv"};
 constexpr std::string_view kCounterFile = "counter_collection.csv";
 
-// "dir/12_" of "dir/12_kernel_trace.csv"; nothing for other names.
+// Sets `part` to "dir/12_" for "dir/12_kernel_trace.csv"; false for other names.
 bool common_part(const std::string& path, std::string& part) {
   std::string_view name = path;
   for (const std::string_view packed : {".gz", ".zst"}) {
@@ -375,7 +378,7 @@ std::string existing(const std::string& plain) {
   return "";
 }
 
-// Reads one table into the run. A last line without an end and with too few cells was cut off.
+// Reads one table into the run. Drops a last line with too few cells and no end.
 Result<RocprofTable> read_table(const std::string& path, CsvRun& rows, RocprofRun& run) {
   bool cut = false;
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(path, &cut));
@@ -433,7 +436,7 @@ Result<RocprofRun> read_rocprof_csv(const std::string& path, bool allow_truncate
   if (path != "-" && common_part(path, part)) {
     const bool counters = table == RocprofTable::kCounters;
     for (const std::string_view kind : kSiblings) {
-      // The kernels of a counter run are the rows of its counters.
+      // In a counter run, the counter rows are the kernels.
       if (counters && kind == "kernel_trace.csv") continue;
       const std::string other = existing(part + std::string(kind));
       if (other.empty() || normal_path(other) == normal_path(path)) continue;

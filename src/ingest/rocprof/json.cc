@@ -16,7 +16,7 @@ constexpr std::string_view kTool = "rocprofiler-sdk-tool";
 
 const Json kNothing;
 
-// The member, or null: other versions have other members.
+// The member of an object, or null if missing: members differ between versions.
 const Json& member(const Json& object, const char* key) {
   if (!object.is_object()) return kNothing;
   const auto found = object.find(key);
@@ -40,7 +40,7 @@ uint64_t count_of(const Json& value) {
   return static_cast<uint64_t>(std::max<int64_t>(integer(value), 0));
 }
 
-// {"handle": n}, or n as older files have it.
+// The number of {"handle": n}, or n in older files.
 int64_t handle(const Json& value, int64_t missing = 0) {
   return value.is_object() ? integer(member(value, "handle"), missing) : integer(value, missing);
 }
@@ -87,7 +87,7 @@ class JsonRun {
   RocprofKernel kernel_of(const Json& record, const Json& dispatch);
   StringId operation(int64_t kind, int64_t operation);
   StringId counter(uint64_t id);
-  // Records of one kind lie in "buffer_records" or, of older runs, "callback_records".
+  // Records of a kind, from "buffer_records" or, in older runs, "callback_records".
   const Json& list(const char* key) const;
 
   const Json& root_;
@@ -97,7 +97,7 @@ class JsonRun {
   std::unordered_map<uint64_t, StringId> counters_;
   std::vector<StringId> domains_;
   std::vector<std::vector<StringId>> operations_;
-  std::unordered_map<uint64_t, StringId> labels_;  // of markers, by correlation
+  std::unordered_map<uint64_t, StringId> labels_;  // labels of markers, by correlation id
 };
 
 const Json& JsonRun::list(const char* key) const {
@@ -152,7 +152,7 @@ StringId JsonRun::operation(int64_t kind, int64_t operation) {
   return known ? operations_[row][column] : StringId(0);
 }
 
-// In some versions a record's id carries the instance in its high bits.
+// In some versions, the high bits of a record's id are the instance.
 StringId JsonRun::counter(uint64_t id) {
   const auto whole = counters_.find(id);
   if (whole != counters_.end()) return whole->second;
@@ -204,7 +204,7 @@ void JsonRun::read_kernels() {
   });
 }
 
-// Values of a dispatch, those of several instances of a counter summed later.
+// Reads the counter values of dispatches. Instances of one counter are summed later.
 void JsonRun::read_counters() {
   std::unordered_map<int64_t, uint32_t> traced;
   for (size_t i = 0; i < run_.kernels.size(); ++i) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kDispatches = "rocpd_kernel_dispatch";
 
-// A row of another table: its id within one run (guid) of the file.
+// Key of a row in another table: its id and its run (guid).
 using RowKey = uint64_t;
 
 class RocpdRun {
@@ -24,7 +24,7 @@ class RocpdRun {
   using Names = std::unordered_map<RowKey, StringId>;
 
   std::string table(const char* name) const { return "rocpd_" + std::string(name) + suffix_; }
-  // Every id holds within one guid only.
+  // Ids are unique only within a guid.
   RowKey key(const SqliteRows& rows, int guid_cell, int64_t id);
   Status read_version();
   Status read_texts(const char* name, std::initializer_list<std::string_view> columns,
@@ -104,7 +104,7 @@ Status RocpdRun::read_version() {
   return Ok{};
 }
 
-// columns: id, guid, then the text and its substitute.
+// columns: id, guid, the text and its fallback.
 Status RocpdRun::read_texts(const char* name, std::initializer_list<std::string_view> columns,
                             Names& names) {
   ASSAY_TRY_ASSIGN(SqliteRows rows, file_.rows(table(name), columns));
@@ -141,7 +141,7 @@ Status RocpdRun::read_agents() {
   return rows.status();
 }
 
-// Process and thread ids as the operating system had them. The environment stays in the file.
+// Reads process and thread ids of the operating system, but not the environment.
 Status RocpdRun::read_lanes() {
   ASSAY_TRY_ASSIGN(SqliteRows processes, file_.rows(table("info_process"), {"id", "guid", "pid"}));
   while (processes.next()) {

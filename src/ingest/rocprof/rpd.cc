@@ -14,14 +14,14 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// "CopyHostToDevice" as rocprofv3 writes it.
+// rocprofv3's words for a copy such as "CopyHostToDevice".
 std::string_view copy_words(std::string_view type) {
   const bool from_host = has(type, "CopyHost");
   if (has(type, "ToHost")) return from_host ? "HOST_TO_HOST" : "DEVICE_TO_HOST";
   return from_host ? "HOST_TO_DEVICE" : "DEVICE_TO_DEVICE";
 }
 
-// Arguments of a launch or a copy, by the id of its call.
+// Arguments of a launch or a copy.
 struct RpdRequest {
   std::array<uint64_t, 3> grid = {};
   std::array<uint64_t, 3> group = {};
@@ -193,7 +193,7 @@ class RpdRun {
   RocprofRun& run_;
   std::unordered_map<int64_t, StringId> strings_;
   std::unordered_map<int64_t, RpdRequest> requests_;                  // by call
-  std::unordered_map<int64_t, std::pair<int64_t, int64_t>> threads_;  // process, thread by call
+  std::unordered_map<int64_t, std::pair<int64_t, int64_t>> threads_;  // call -> (process, thread)
   std::unordered_map<int64_t, int64_t> call_of_op_;
   std::map<int64_t, bool> gpus_;
 };

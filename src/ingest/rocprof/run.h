@@ -1,7 +1,7 @@
 #pragma once
 
-// Data of one process under rocprofv3 in any file format (CSV, JSON, rocpd), as plain rows. A Trace
-// or a CounterPass is made from them (docs/formats/rocprof.md).
+// Data of one process under rocprofv3 from any file format (CSV, JSON, rocpd), as plain rows from
+// which a Trace or a CounterPass is made (docs/formats/rocprof.md).
 
 #include <array>
 #include <cstdint>
@@ -30,7 +30,7 @@ struct RocprofAgent {
 struct RocprofKernel {
   int64_t agent = 0;
   int64_t queue = -1;
-  int64_t stream = -1;  // -1 = not told (ROCm 6)
+  int64_t stream = -1;  // -1 = unknown (ROCm 6)
   int64_t process = 0;
   int64_t thread = -1;
   int64_t dispatch = 0;
@@ -38,7 +38,7 @@ struct RocprofKernel {
   StringId name;
   std::array<uint64_t, 3> grid = {};   // work-items; 0 = unknown
   std::array<uint64_t, 3> group = {};  // work-items per workgroup
-  uint64_t grid_items = 0;             // all of them, if only the total is known
+  uint64_t grid_items = 0;             // total work-items, if only that is known
   uint64_t group_items = 0;
   int64_t start_ns = kNoCounterTime;
   int64_t end_ns = kNoCounterTime;
@@ -88,13 +88,13 @@ struct RocprofRun {
   ImportLog log;
   uint64_t rows = 0;
   uint64_t rows_skipped = 0;
-  std::string rounded_time = {};  // of a row with times that a spreadsheet rounded; empty = none
+  std::string rounded_time = {};  // a time that a spreadsheet rounded, as written; empty = none
   uint64_t content_bytes = 0;
   bool truncated = false;
 
   StringId text(std::string_view value) { return strings.intern(value); }
-  // Validates a row's times (told: both were read). Counts irregular ones; the end is never before
-  // the start.
+  // Validates a row's times and counts irregular ones. told: both times were read. Afterwards the
+  // end is not before the start. False: the row is dropped.
   bool take_times(bool told, int64_t& start_ns, int64_t& end_ns);
 };
 
@@ -112,33 +112,33 @@ enum class RocprofTable : uint8_t {
   kStats,
   kKernelsV1,
 };
-// By the names of columns, letter case ignored.
+// Identifies a table by its column names, ignoring letter case.
 RocprofTable rocprof_table(const std::vector<std::string>& header);
-// "a kernel trace of rocprofv3 (kernel_trace.csv)".
+// Name in messages: "a kernel trace of rocprofv3 (kernel_trace.csv)".
 std::string_view rocprof_table_words(RocprofTable table);
 
 // ---- readers ------------------------------------------------------------------------------------
 
-// The table at `path` and those of the same run in its folder, with the same name up to the kind:
-// for 12_kernel_trace.csv also 12_hip_api_trace.csv and so on.
+// Reads the table at `path` and those of the same run in its folder, which have the same name up to
+// the kind: for 12_kernel_trace.csv also 12_hip_api_trace.csv and so on.
 Result<RocprofRun> read_rocprof_csv(const std::string& path, bool allow_truncated);
 Result<RocprofRun> read_rocprof_json(const std::string& path);
-// True when the start of a JSON file is one of rocprofv3.
+// True if a JSON file with this beginning is from rocprofv3.
 bool is_rocprof_json(std::string_view head);
-// Properties of an agent other than its names, from its JSON text.
+// Reads the properties of an agent other than its names from its JSON text.
 void read_agent_facts(std::string_view json, CounterDevice& facts);
-// True for a SQLite file that has rocpd's tables, false for one that has not or cannot be opened.
+// True for a SQLite file with rocpd's tables; false if it has none or cannot be opened.
 bool is_rocpd(const std::string& path);
 bool has_rocpd_tables(const std::vector<std::string>& tables);
 Result<RocprofRun> read_rocpd(const std::string& path);
-// The database of rocmProfileData (runTracer.sh, rpdTracerControl).
+// Reads a database of rocmProfileData (runTracer.sh, rpdTracerControl).
 Result<RocprofRun> read_rpd(const std::string& path);
 
 // ---- what becomes of a run ----------------------------------------------------------------------
 
 // Errors: kNotATrace when the run has no kernel with times.
 Result<Trace> rocprof_trace(RocprofRun run);
-// Names of kernels and counters are those of the run; empty `counters` when nothing was counted.
+// Keeps the recorded names of kernels and counters. `counters` is empty if the run has none.
 CounterPass rocprof_pass(const RocprofRun& run, const std::string& source);
 
 }  // namespace assay

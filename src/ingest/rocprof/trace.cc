@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// Numbers of GPUs from 0, as HIP counts them, by agent.
+// GPU number of each agent, from 0, in HIP's order.
 std::map<int64_t, int64_t> gpu_ordinals(const std::vector<RocprofAgent>& agents) {
   std::map<int64_t, int64_t> ordinals;
   std::map<int64_t, int64_t> told;
@@ -38,12 +38,12 @@ uint32_t small(uint64_t value) {
   return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max()));
 }
 
-// Work-items to workgroups; a partly filled workgroup is one.
+// Number of workgroups; a partly filled one counts.
 uint64_t blocks_of(uint64_t items, uint64_t per_block) {
   return per_block == 0 ? 0 : items / per_block + (items % per_block != 0 ? 1 : 0);
 }
 
-// "MEMORY_COPY_HOST_TO_DEVICE" as Kineto writes it.
+// Kineto's name for "MEMORY_COPY_HOST_TO_DEVICE".
 std::string copy_name(std::string_view recorded) {
   const auto side = [](std::string_view text) { return text.find("HOST") == 0 ? "H" : "D"; };
   const size_t to = recorded.find("_TO_");
@@ -117,7 +117,8 @@ void TraceMaking::add_kernel(const RocprofKernel& kernel) {
                                     small(kernel.registers), small(kernel.shared_bytes), 0, 0});
 }
 
-// HIP calls launch, and roctx ranges label; calls of HSA and RCCL below them are kept aside.
+// HIP calls become API calls and roctx ranges annotations; HSA and RCCL calls below them go to
+// other_events.
 void TraceMaking::add_call(const RocprofCall& call) {
   const ThreadId lane = builder_.thread(std::to_string(call.process), std::to_string(call.thread));
   const int64_t dur_ns = call.end_ns - call.start_ns;
@@ -180,7 +181,7 @@ Trace TraceMaking::make() {
   return trace;
 }
 
-// The values of a run as a table, instances of one counter summed.
+// Fills the table of values; sums instances of one counter.
 void fill_values(const RocprofRun& run, const std::vector<uint32_t>& place, CounterPass& pass) {
   std::map<std::string, std::vector<StringId>> by_name;
   for (const RocprofValue& value : run.values) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kCellGrowsBy = size_t{1} << 20;
 
-// State of the callbacks of libcsv. Lines are counted from the character that ended each record,
+// State of libcsv's callbacks. Line numbers are derived from the character that ends each record,
 // because libcsv does not report its position.
 struct Collector {
   std::vector<CsvRecord> records;
@@ -50,7 +50,7 @@ class Parser {
  public:
   explicit Parser(bool keep_blank, char delimiter = ',') {
     csv_init(&parser_, CSV_STRICT | CSV_REPALL_NL);
-    // By default a cell grows by 128 bytes: where realloc copies, one of 64 MiB takes hours.
+    // By default a cell grows by 128 bytes; if realloc copies, a cell of 64 MiB takes hours.
     csv_set_blk_size(&parser_, kCellGrowsBy);
     csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
     collector_.keep_blank = keep_blank;

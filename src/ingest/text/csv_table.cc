@@ -16,8 +16,8 @@ bool same_letters(std::string_view a, std::string_view b) {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
-// "79,55 W" as "79.55 W": a comma between digits, of a cell that begins as a number and has no
-// other mark.
+// Changes "79,55 W" to "79.55 W": a comma between digits, in a cell that begins as a number and has
+// no other separator.
 void decimal_point(std::string& cell) {
   const size_t comma = cell.find(',');
   if (comma == std::string::npos || comma == 0 || comma + 1 == cell.size()) return;

@@ -19,7 +19,7 @@ IndexOutcome JsonIndex::index(std::string_view json) {
   if (json.empty()) return IndexOutcome::kEmpty;
   simdjson::dom::parser& parser = parser_->parser;
   if (json.size() > parser.capacity()) {
-    // The depth is not used by stage 1: nesting is counted by the walk, without a stack.
+    // Stage 1 does not use the depth; json_walk.h counts nesting without a stack.
     const size_t capacity = std::bit_ceil(json.size());
     if (parser.allocate(capacity, 1) != simdjson::SUCCESS) return IndexOutcome::kFailed;
   }

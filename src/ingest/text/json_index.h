@@ -1,8 +1,8 @@
 #pragma once
 
-// Structural positions of a piece of JSON: { } [ ] : , and opening quotes and the first character
-// of every other scalar. simdjson's stage 1 finds them with SIMD at several GB/s; Assay interprets
-// them (docs/decisions/0003-json-structure.md). Only this file uses simdjson.
+// Finds the structural positions of a piece of JSON: { } [ ] : , and opening quotes, and the first
+// character of every other scalar. simdjson's stage 1 finds them with SIMD at several GB/s; Assay
+// interprets them (docs/decisions/0003-json-structure.md). Only this module uses simdjson.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace assay {
 
 enum class IndexOutcome : uint8_t {
   kOk,
-  kEmpty,              // nothing but white space
+  kEmpty,              // only white space
   kInvalidUtf8,        // positions are valid, texts may not be
   kUnclosedString,     // the piece ends inside a string; no positions
   kControlCharacters,  // raw control characters inside a string; no positions
@@ -30,7 +30,7 @@ class JsonIndex {
 
   // Indexes json. The piece must begin outside a string.
   IndexOutcome index(std::string_view json);
-  // Positions in the last indexed piece. One more entry, its length, follows the last one.
+  // Positions in the last indexed piece, in order, followed by the length of the piece.
   std::span<const uint32_t> positions() const;
 
  private:

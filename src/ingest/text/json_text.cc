@@ -43,7 +43,8 @@ bool parse_hex4(std::string_view text, uint32_t& value) {
   return true;
 }
 
-// The escape at raw[i] == '\\'. Returns how many bytes it took; 0 when JSON does not know it.
+// Appends the character of the escape at raw[i] == '\\'. Returns its length in bytes; 0 if it is
+// invalid in JSON.
 size_t append_escape(std::string_view raw, size_t i, std::string& text) {
   if (i + 1 >= raw.size()) return 0;
   static constexpr std::string_view kNames = "\"\\/bfnrt";
@@ -84,7 +85,7 @@ void resolve_escapes(std::string_view raw, std::string& text, TextRepairs& repai
   }
 }
 
-// Length of the valid UTF-8 sequence at text[i]; 0 when there is none.
+// Length of the valid UTF-8 sequence at text[i]; 0 if there is none.
 size_t utf8_length(std::string_view text, size_t i) {
   const auto lead = static_cast<unsigned char>(text[i]);
   const size_t length = lead < 0x80       ? 1

@@ -1,6 +1,6 @@
 #pragma once
 
-// JSON string contents to clean UTF-8 text.
+// Converts JSON strings to valid UTF-8 text.
 
 #include <cstdint>
 #include <string>
@@ -19,14 +19,16 @@ struct TextRepairs {
 std::string_view clean_json_text(std::string_view raw, bool check_utf8, std::string& scratch,
                                  TextRepairs& repairs);
 
-// `text` with each byte that is not UTF-8 replaced by U+FFFD; in `scratch` if there is any.
+// `text` with each byte that is not UTF-8 replaced by U+FFFD. Returns `text` itself if all bytes
+// are valid, else `scratch`.
 std::string_view valid_utf8(std::string_view text, std::string& scratch, uint64_t& invalid_bytes);
 
-// `raw` (a JSON value as written) without the white space outside its strings, in `scratch`. A
-// string that holds an array or an object, as some writers quote them, gives what it holds.
+// Removes the white space outside strings from `raw`, a JSON value as written; returns `scratch`.
+// If is_string, `raw` is the content of a string: an array or object in it is unquoted, because
+// some writers quote them; other strings keep their quotes.
 std::string_view compact_json(std::string_view raw, bool is_string, std::string& scratch);
 
-// JSON as Python writes it, with null for a bare NaN, Infinity or -Infinity outside strings.
+// Replaces the bare NaN, Infinity and -Infinity that Python writes outside strings by null.
 std::string without_bare_words(std::string_view text);
 
 }  // namespace assay

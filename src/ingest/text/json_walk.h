@@ -1,9 +1,8 @@
 #pragma once
 
-// A forward walk over the positions of a JsonIndex. Nothing is copied and nothing is built: values
-// are views into the piece. Nesting is counted, not recursed, so depth costs nothing. Scalars are
-// taken as written, which is what lets NaN, bare words and 19-digit decimals through to whoever
-// wants them.
+// Walks forward over the positions of a JsonIndex without copying: values are views into the piece.
+// Nesting is counted without recursion, so any depth is safe. Scalars are returned as written, so
+// that callers can handle NaN, bare words and 19-digit decimals.
 
 #include <cstdint>
 #include <string_view>
@@ -12,7 +11,7 @@ namespace assay {
 
 enum class Walk : uint8_t {
   kOk,
-  kIncomplete,  // the piece ends inside the value: come back with more bytes
+  kIncomplete,  // the piece ends inside the value: retry with more bytes
   kMalformed,   // not JSON at the cursor's position
 };
 

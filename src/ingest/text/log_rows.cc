@@ -12,7 +12,7 @@
 namespace assay {
 namespace {
 
-// Reads `digits` as a number of exactly so many digits, or fewer when `loose`.
+// Parses up to `most` digits at the start of the text.
 bool take_number(std::string_view& text, size_t most, int64_t& value) {
   size_t used = 0;
   value = 0;
@@ -29,7 +29,7 @@ bool take_one_of(std::string_view& text, std::string_view allowed) {
   return true;
 }
 
-// "07:36:21.246" or "7:40:28:835": nanoseconds since midnight.
+// Parses "07:36:21.246" or "7:40:28:835" to nanoseconds since midnight.
 bool take_time_of_day(std::string_view& text, int64_t& ns) {
   int64_t hour = 0;
   int64_t minute = 0;
@@ -48,7 +48,7 @@ bool take_time_of_day(std::string_view& text, int64_t& ns) {
   return true;
 }
 
-// Days since 1970 of a date of the Gregorian calendar; false when there is no such day.
+// Days since 1970 of a Gregorian date; false for an invalid date.
 bool days_of(int64_t year, int64_t month, int64_t day, int64_t& days) {
   const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
                                          std::chrono::month(static_cast<unsigned>(month)),
@@ -82,7 +82,7 @@ std::optional<LogStamp> log_stamp(std::string_view text) {
   if (take_time_of_day(rest, in_day) && rest.empty()) {
     return LogStamp{in_day, LogClock::kTimeOfDay};
   }
-  // A bare number, by its size; columns named as nanoseconds are handled before.
+  // A bare number: its magnitude determines the unit. Callers handle columns named as nanoseconds.
   DecimalShape shape;
   int64_t whole = 0;
   if (parse_decimal(text, 0, whole, shape) != DecimalStatus::kOk) return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<LogStamp> log_stamp(std::string_view text) {
   return std::nullopt;
 }
 
-// "Profile Start Time:,Apr-02-2024_07-36-21,": days since 1970, 0 when it is not there.
+// The banner has a line "Profile Start Time:,Apr-02-2024_07-36-21,".
 int64_t uprof_days(const std::string& text) {
   constexpr std::string_view kStart = "Profile Start Time:,";
   constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -123,7 +123,6 @@ int64_t uprof_days(const std::string& text) {
   return read ? days : 0;
 }
 
-// Unit in brackets at the end of a header, in lower case: "w" of "power.draw [W]".
 std::string unit_of(const std::string& header) {
   const size_t open = header.find_last_of("[(");
   if (open == std::string::npos) return {};
@@ -165,7 +164,7 @@ uint64_t spread_shared_seconds(std::vector<int64_t>& t_ns) {
   for (size_t s = 0; s < counts.size(); ++s) {
     const bool first = s == 0;
     const bool last = s + 1 == counts.size();
-    // The first second may have begun before the log, the last one may end after it.
+    // The log may begin within the first second and end within the last one.
     const size_t places = first || last ? std::max(usual, counts[s]) : counts[s];
     const size_t skipped = first ? places - counts[s] : 0;
     for (size_t i = 0; i < counts[s]; ++i) {

@@ -10,17 +10,17 @@
 
 namespace assay {
 
-// The first byte that is neither white space nor of a UTF-8 byte order mark; npos without one.
+// Position of the first byte after white space and a UTF-8 byte order mark; npos if there is none.
 size_t first_text_byte(std::string_view text);
 
-// True if the first of these bytes opens an object or an array; false for a text without any.
+// True if that byte opens an object or an array.
 bool begins_json(std::string_view text);
 
-// UTF-16 by its byte order mark or by zeros in every other one of its first bytes.
+// True if the text is UTF-16, by its byte order mark or by zeros in every other one of its first
+// bytes.
 bool is_utf16(std::string_view text);
 
-// Keys of the first object in a JSON text, not those of objects in it; all that come before its end
-// or the text's, which may be cut.
+// Keys of the first object in a JSON text that may be cut, without those of nested objects.
 using JsonKeys = std::set<std::string, std::less<>>;
 JsonKeys first_json_keys(std::string_view text);
 

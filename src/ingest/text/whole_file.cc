@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
 
-// Logs of days have some hundred MiB, and shrink 3 to 30 times.
+// Logs of several days have some hundred MiB, and compress by a factor of 3 to 30.
 constexpr uint64_t kLargestText = 2ull << 30;
 bool expands_too_far(uint64_t decoded, uint64_t stored) {
   constexpr uint64_t kPlausible = 64ull << 20;

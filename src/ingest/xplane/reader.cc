@@ -50,8 +50,8 @@ std::string_view bytes_of(std::string_view message, uint32_t number) {
   return found;
 }
 
-// Offset of the first invalid bytes in a message, or in the messages of it that
-// `inside` asks for. npos without any.
+// Offset of the first invalid bytes in a message, or in its nested messages that `inside` selects;
+// npos if there are none.
 using Inside = bool (*)(unsigned depth, const WireField& field);
 size_t first_fault(std::string_view message, unsigned depth, Inside inside) {
   WireReader reader(message);
@@ -75,7 +75,7 @@ bool is_read(unsigned depth, const WireField& field) {
 struct PlaneNames {
   std::string_view name;
   std::unordered_map<uint64_t, std::string_view> events;
-  uint64_t correlation = 0;  // id of the statistic; 0 = there is none
+  uint64_t correlation = 0;  // id of the statistic; 0 = none
   std::vector<std::string_view> lines;
 };
 
@@ -109,7 +109,7 @@ PlaneNames read_plane(std::string_view plane) {
   return names;
 }
 
-// Writes rows as trace.json has them, a chunk at a time.
+// Converts the planes to the text of a trace.json, a chunk at a time.
 class Rows {
  public:
   explicit Rows(std::vector<std::string_view> planes) : planes_(std::move(planes)) {}
@@ -126,11 +126,11 @@ class Rows {
     return take;
   }
 
-  // Events that are sums over a line and have no time of their own.
+  // Number of events that are sums over a line and have no time.
   uint64_t sums() const { return sums_; }
 
  private:
-  // One event, or what comes before the first of a line or a plane.
+  // Writes one event, or the metadata of a line or plane before its first event.
   void step() {
     WireField field;
     while (events_.next(field)) {
@@ -164,7 +164,7 @@ class Rows {
   void begin_plane(std::string_view plane) {
     names_ = read_plane(plane);
     line_ = 0;
-    // Calls of the runtime have a plane of their own until a profiler merges it with the host's.
+    // Runtime calls have a separate plane until a profiler merges it with the host's.
     const bool host = names_.name.starts_with("/host:");
     process_ = host ? kHostProcess : kFirstDevice + static_cast<int64_t>(plane_);
     thread_ = 0;
@@ -280,7 +280,7 @@ Result<std::string> read_all(const ReadFn& read) {
   }
 }
 
-// Offsets in the JSON made here say nothing about the file.
+// Drops offsets, which refer to the generated JSON and not to the file.
 ImportLog without_places(const ImportLog& log) {
   ImportLog counts;
   for (size_t code = 0; code < kImportCodes; ++code) {

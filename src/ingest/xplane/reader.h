@@ -1,8 +1,8 @@
 #pragma once
 
-// XSpace files (NAME.xplane.pb), which the profilers of JAX, TensorFlow and PyTorch/XLA write:
-// planes (devices and hosts) of lines (streams and threads) of events. Field numbers are those of
-// xplane.proto in OpenXLA.
+// Reads XSpace files (NAME.xplane.pb), which the profilers of JAX, TensorFlow and PyTorch/XLA
+// write: planes (devices and hosts) of lines (streams and threads) of events. Field numbers are
+// those of xplane.proto in OpenXLA.
 
 #include "base/byte_source.h"
 #include "base/result.h"
@@ -11,9 +11,9 @@
 
 namespace assay {
 
-// Reads a whole XSpace through the rules for the trace.json of the same profilers
-// (docs/formats/xplane.md). Times are rounded from picoseconds to nanoseconds. With
-// allow_truncated, the planes before a cut are read. Errors are kFormat (with the byte offset),
+// Reads a whole XSpace by the rules for the trace.json of the same profilers
+// (docs/formats/xplane.md). Rounds times from picoseconds to nanoseconds. With allow_truncated,
+// reads the complete planes of a truncated file. Errors: kFormat (with the byte offset),
 // kTruncated, kUnsupported (more than 4 GiB) and kIo.
 Result<Trace> read_xplane(const ReadFn& read, const ReadOptions& options);
 

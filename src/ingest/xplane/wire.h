@@ -1,7 +1,7 @@
 #pragma once
 
-// The wire format of protocol buffers: a message is a sequence of tagged fields. Nothing is copied,
-// and no length is trusted before it was compared with what is left.
+// Reads the wire format of protocol buffers: a message is a sequence of tagged fields. Copies
+// nothing, and compares every length with the remaining bytes before using it.
 
 #include <cstdint>
 #include <string_view>
@@ -10,20 +10,20 @@ namespace assay {
 
 struct WireField {
   uint32_t number = 0;
-  bool is_bytes = false;   // a message, a string or bytes; else a number
-  uint64_t value = 0;      // of a number: the varint, or the bits of a fixed one
-  std::string_view bytes;  // of the others
+  bool is_bytes = false;   // else a number
+  uint64_t value = 0;      // a number: the varint, or the bits of a fixed field
+  std::string_view bytes;  // a message, a string or bytes
 };
 
 class WireReader {
  public:
   explicit WireReader(std::string_view message) : begin_(message.data()), rest_(message) {}
 
-  // The next field; false at the end of the message and where the bytes are none.
+  // Reads the next field; false at the end of the message and at invalid bytes.
   bool next(WireField& field);
-  // False after bytes that are no field.
+  // False after invalid bytes.
   bool good() const { return good_; }
-  // Bytes before the field that comes next, or before the bytes that are none.
+  // Offset of the next field, or of the invalid bytes.
   uint64_t offset() const { return static_cast<uint64_t>(rest_.data() - begin_); }
 
  private:

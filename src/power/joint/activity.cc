@@ -23,8 +23,8 @@ constexpr auto kRampsS = [] {
 constexpr size_t kAlwaysHeld = 6;
 constexpr size_t kMostHeldBytes = size_t{48} << 20;  // beyond those
 
-// Adds the integral of one class up to every grid point: starts before t minus ends before t. Both
-// count from begin_s, so that long traces lose no digits.
+// Writes the integral of one class up to every grid point: sums over starts before t minus sums
+// over ends before t. Times count from begin_s, so that long traces keep their precision.
 void add_busy(const std::vector<BusySpan>& spans, double begin_s, double step_s, size_t stride,
               size_t points, double* out) {
   for (const bool starts : {true, false}) {
@@ -75,8 +75,8 @@ Activity::Activity(const std::vector<std::vector<BusySpan>>& spans, double begin
   }
 }
 
-// x is taken to be even within a step; then the step's integral of y is exactly that of x less the
-// change of tau y.
+// Assumes x constant within a step. The integral of y over the step is then exactly that of x minus
+// the change of tau y.
 std::vector<float> Activity::follow(double ramp_s) const {
   std::vector<float> held(points_ * classes_, 0);
   const double keep = std::exp(-step_s_ / ramp_s);
@@ -119,7 +119,7 @@ void Activity::add_passes(size_t ramp, double weight, Ramped& ramped) {
   const size_t at = ramp / kPlacesPerPass;
   const double part = static_cast<double>(ramp % kPlacesPerPass) / kPlacesPerPass;
   const auto add = [&](size_t passed, double share) {
-    if (passed == 0 || share <= 0) return;  // a ramp of 0 holds nothing back
+    if (passed == 0 || share <= 0) return;  // a ramp of 0 needs no correction
     ramped.passes_[ramped.count_++] = {held_of(passed), weight * share};
   };
   add(at, 1 - part);
@@ -141,7 +141,7 @@ Activity::Ramped Activity::ramped(size_t ramp, size_t second) {
 void Activity::Ramped::means(double end_s, double width_s, double* out) const {
   const Between end = activity_.between(end_s, 1 / width_s);
   const Between begin = activity_.between(end_s - width_s, -1 / width_s);
-  // Three passes without a branch inside: this is where a fit spends its time.
+  // Loops without branches, because a fit spends its time here.
   const size_t classes = activity_.classes_;
   const double* ends = activity_.busy_s_.data() + end.from;
   const double* begins = activity_.busy_s_.data() + begin.from;

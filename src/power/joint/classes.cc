@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kOneAbove = 0.95;
 constexpr double kShareStepS = 5e-4;
-constexpr size_t kMostRows = 4000;  // of a long log evenly spread ones do
+constexpr size_t kMostRows = 4000;  // evenly spread samples suffice for a long log
 
 // Share of one class in the windows of the updates.
 std::vector<double> shares_of(const std::vector<BusySpan>& spans,
@@ -23,7 +23,7 @@ std::vector<double> shares_of(const std::vector<BusySpan>& spans,
     if (span.end_s <= begin_s || span.start_s >= end_s) continue;
     inside.push_back({std::max(span.start_s, begin_s), std::min(span.end_s, end_s)});
   }
-  // One class at a time: the grid of a long log would not fit with all of them.
+  // One class at a time, because the grid of a long log with all of them would not fit in memory.
   Activity activity({inside}, begin_s, end_s, kShareStepS);
   const Activity::Ramped plain = activity.ramped(0);
   std::vector<double> shares;

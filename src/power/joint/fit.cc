@@ -27,12 +27,12 @@ namespace assay {
 namespace {
 
 constexpr double kChiSquare1 = 3.841;   // 95 % of one degree of freedom
-constexpr double kWorthOneMore = 6.63;  // 99 %: what another parameter must be worth
-constexpr double kGridStepS = 5e-4;     // shorter windows are means between its points
+constexpr double kWorthOneMore = 6.63;  // 99 %: improvement that an additional parameter needs
+constexpr double kGridStepS = 5e-4;     // step of the activity grid
 constexpr double kRampsBack = 8;        // time constants after which a ramp has forgotten
-constexpr double kLeastNoiseW = 0.3;    // a sensor is never better
-constexpr double kSearchNoise = 0.01;   // of the samples' deviation, before noise is known
-constexpr size_t kMostAtOnce = 2000;    // updates that the search looks at, and of one piece
+constexpr double kLeastNoiseW = 0.3;    // lower bound of any sensor
+constexpr double kSearchNoise = 0.01;   // share of the samples' deviation, before noise is known
+constexpr size_t kMostAtOnce = 2000;    // updates that the search uses, and of one piece
 constexpr double kMostAtOnceS = 400;    // likewise in time: grids of slow sensors are long
 constexpr size_t kFewestAtOnce = 200;
 constexpr size_t kSearchPieces = 20;
@@ -40,20 +40,20 @@ constexpr int kWalkSteps = 500;
 constexpr size_t kMostAllowed = 120;
 constexpr size_t kMostModes = 6;
 constexpr int kLagSteps = 60;
-// Steps of the lag with which a search begins and ends; the others' shrink with them.
+// First and last step of the lag in a search; the steps of other parameters scale with it.
 constexpr double kFirstStepS = 8e-3;
 constexpr double kFinestS = 1e-4;
-// A pattern of steps down to this one finds the valley, Newton's method its bottom.
+// A pattern search down to this step finds the valley, Newton's method its bottom.
 constexpr double kPatternS = 1e-3;
 constexpr double kLeastKept = 1e-4;
-// In units of the noise: allowed points that are not better than the best sort after it, because
-// one of them would be shown otherwise.
+// In units of the noise. Allowed points that are not better than the best sort after it, so that
+// the best one is reported.
 constexpr double kNoBetter = 1e-9;
-constexpr double kHardlyAny = 0.002;   // profiles of the part end above 0
-constexpr double kAsGoodAsNone = 0.1;  // a part kept below delays by a ninth of an update
-constexpr double kKeptStep = 0.004;    // of a walk
+constexpr double kHardlyAny = 0.002;   // part kept that counts as none, as profiles end above 0
+constexpr double kAsGoodAsNone = 0.1;  // a smaller part kept delays by less than 1/9 update
+constexpr double kKeptStep = 0.004;    // step of a walk
 
-// Updates that follow each other, with the activity around them.
+// Consecutive updates, with the activity around them.
 struct Piece {
   std::vector<TimedPower> updates;
   std::unique_ptr<Activity> activity;
@@ -68,7 +68,7 @@ std::vector<BusySpan> clipped(const std::vector<BusySpan>& spans, double begin_s
   return inside;
 }
 
-// `unseen_s`: how long before the first update those were made that are still in it.
+// `unseen_s`: time before the first update from which earlier updates still contribute.
 Piece piece_of(const JointProblem& problem, size_t from, size_t to, double slack_s,
                double unseen_s) {
   Piece piece;
@@ -93,14 +93,14 @@ bool within(const Span95& range, double value) {
 double ramp_s(const Response& response) { return ramp_list_s()[response.ramp]; }
 double second_s(const Response& response) { return ramp_list_s()[response.second]; }
 
-// For a search with step `lag_s` of the lag. A part kept is resolved more finely than a lag, so its
-// steps shrink faster.
+// Step of the part kept for a step `lag_s` of the lag. It shrinks faster, because the part kept is
+// resolved more finely.
 double kept_step(double lag_s) { return 0.1 * std::pow(lag_s / kFirstStepS, 1.5); }
 
-// By how much later on average a part of the update before makes what is shown.
+// Mean delay in seconds from keeping a part of the previous update.
 double kept_delay_s(double kept, double period_s) { return period_s * kept / (1 - kept); }
 
-// After so many updates less than a thousandth of one is left.
+// Number of updates after which less than a thousandth of one is left.
 double updates_to_forget(double kept) { return std::ceil(std::log(1e-3) / std::log(kept)); }
 
 // Upper 1 % point of chi-square (Wilson and Hilferty).
@@ -116,12 +116,12 @@ struct Scored {
 bool better(const Scored& a, const Scored& b) { return a.squares < b.squares; }
 
 struct Noise {
-  double variance = 0;  // of a reading
+  double variance = 0;  // of a sample
   double repeated = 1;
   double uneven = 1;  // of the parameters of the response
   double critical = 0;
-  // scale(): the improvement that another parameter needs is in units of it. reach(): the range of
-  // allowed responses is.
+  // scale(): unit of the improvement that an additional parameter needs. reach(): unit of the range
+  // of allowed responses.
   double scale() const { return variance * repeated; }
   double reach() const { return variance * std::max(repeated, uneven); }
 };
@@ -137,7 +137,7 @@ double autocorrelation(const std::vector<double>& left, size_t lag) {
 }
 
 // Lower triangle of a positive definite matrix (Cholesky).
-using Step = std::array<double, 4>;  // lag, log window, ramp in seconds, drift
+using Step = std::array<double, 4>;  // lag (s), log window, ramp (s), drift
 using Shape = std::array<Step, 4>;
 Shape lower_triangle(const Shape& covariance) {
   Shape lower = {};
@@ -157,7 +157,8 @@ Shape diagonal(const Step& values) {
   return shape;
 }
 
-// Covariance of where a walk has been, the first third left out; at least `least` squared.
+// Covariance of the positions of a walk without its first third; variances are at least `least`
+// squared.
 Shape covariance_of(const std::vector<Step>& been, const Step& least) {
   const size_t from = been.size() / 3;
   const auto n = static_cast<double>(been.size() - from);
@@ -190,13 +191,13 @@ double variance_of(const std::vector<TimedPower>& updates) {
   return squares_around_mean(watts) / static_cast<double>(watts.size());
 }
 
-// For each power except the base.
+// Adds the ridge to every power except the base.
 void hold_powers(double ridge, NormalEquations& normal) {
   for (size_t i = 1; i < normal.terms(); ++i) normal.gram[i * normal.terms() + i] += ridge;
 }
 
-// Residuals of the samples y under the fit's powers over the model's rows x. Stores the modelled
-// samples and the quality of the fit in `fit`.
+// Residuals of the samples y under the fit's powers over the rows x. Stores the modelled samples,
+// squares and explained share in `fit`.
 std::vector<double> take_residuals(const std::vector<double>& x, const std::vector<double>& y,
                                    JointFit& fit) {
   std::vector<double> left = residuals(x, y, fit.powers_w);
@@ -208,8 +209,8 @@ std::vector<double> take_residuals(const std::vector<double>& x, const std::vect
   return left;
 }
 
-// The best of those that keep other parts of the update before: starts that end in one place are
-// one.
+// The best starts with different parts kept, at most `most`. Starts with nearly the same part count
+// as one.
 std::vector<Scored> best_apart(std::vector<Scored> starts, size_t most) {
   constexpr double kApart = 0.03;
   std::vector<Scored> apart;
@@ -223,7 +224,7 @@ std::vector<Scored> best_apart(std::vector<Scored> starts, size_t most) {
   return apart;
 }
 
-// Lag, logarithm of the window, drift, part kept.
+// The smooth parameters: lag, logarithm of the window, drift, part kept.
 constexpr size_t kSmooth = 4;
 using Smooth = std::array<double, kSmooth>;
 
@@ -239,8 +240,8 @@ Response moved(const Response& r, const Smooth& by) {
 
 }  // namespace
 
-// Scan, refinement of every local optimum, then a random walk through the responses that the
-// samples allow.
+// Scans a grid, refines every local optimum, and explores the responses that the samples allow by a
+// random walk.
 class JointSearch {
  public:
   explicit JointSearch(JointProblem problem)
@@ -295,16 +296,17 @@ class JointSearch {
     row_[0] = 1;
     activity.means(end_s, r.window_s, row_.data() + 1);
   }
-  // The same if each update keeps a part of the previous one: `before` is the row of the last one,
-  // at `last_s`; empty at the first. Updates that were not recorded still happened.
+  // The same if each update keeps a part of the previous one. `before`: row of the last update, at
+  // `last_s`; empty at the first one, and updated here. Unrecorded updates in between are
+  // simulated.
   void fill_smoothed_row(const Activity::Ramped& activity, const Response& r, double t_s,
                          double last_s, std::vector<double>& before);
-  // Calls use(update) for each, with row_ filled.
+  // Calls use(update) for each update, with row_ filled.
   template <typename Use>
   void each_row(Piece& piece, const Response& r, Use use);
   void add_rows(Piece& piece, const Response& r, NormalEquations& normal);
   NormalEquations normal_of(std::vector<Piece>& pieces, const Response& r);
-  // Ridge that bounds powers to most_w, for samples with an error of the root of `variance`.
+  // Ridge that bounds powers to most_w, for samples with this variance of the error.
   double ridge(double variance) const { return variance / (problem_.most_w * problem_.most_w); }
   double squares_of(const Response& r);
   void add_rows_to(std::vector<Piece>& pieces, const Response& r, std::vector<double>& x,
@@ -326,7 +328,7 @@ class JointSearch {
   std::vector<Scored> starts_with_kept(const Response& from);
   void add_exchanged(const Response& r, std::vector<Scored>& starts);
   struct Slopes {
-    std::vector<size_t> of;  // which of the smooth parameters are free
+    std::vector<size_t> of;  // indices of the free smooth parameters
     Smooth unit = {};
     Valley valley;
   };
@@ -371,11 +373,11 @@ class JointSearch {
   size_t terms_;
   SplitMix64 random_;
   std::vector<double> row_;
-  std::vector<Piece> pieces_;          // that the search looks at: all, or blocks of a long log
-  std::vector<Scored> kept_starts_;    // optima without a part kept, and with several
-  bool one_load_ = false;              // a single load does not determine a part kept, whatever
-                                       // fits best
-  std::optional<double> held_kept_;    // nothing else is tried while it is set
+  std::vector<Piece> pieces_;          // what the search uses: all updates, or blocks of a long log
+  std::vector<Scored> kept_starts_;    // optima with and without a part kept
+  bool one_load_ = false;              // a single load does not determine a part kept,
+                                       // even if one fits best
+  std::optional<double> held_kept_;    // if set, the only part kept that is tried
   std::optional<size_t> held_second_;  // likewise
   double middle_s_ = 0;
   double span_s_ = 0;
@@ -443,7 +445,7 @@ double JointSearch::squares_of(const Response& r) {
   return squares_left(normal, non_negative(normal));
 }
 
-// The model's rows one after the other, appended to x, and what was read, to y.
+// Appends the rows of the model to x, and the samples to y.
 void JointSearch::add_rows_to(std::vector<Piece>& pieces, const Response& r, std::vector<double>& x,
                               std::vector<double>& y) {
   for (Piece& piece : pieces) {
@@ -486,8 +488,8 @@ std::vector<Scored> JointSearch::scan() {
   return found;
 }
 
-// The second ramp one place longer or shorter, with the centre held: by the lag, by the window, or
-// by the first ramp, which then is `ramp`.
+// Moves of the second ramp by one search step, with the centre held by the lag, by the window, or
+// by lag and the first ramp at `ramp`.
 void add_second_moves(const Response& r, size_t ramp, std::ptrdiff_t side,
                       std::vector<Response>& tries) {
   const auto moved =
@@ -502,14 +504,15 @@ void add_second_moves(const Response& r, size_t ramp, std::ptrdiff_t side,
   tries.push_back({r.lag_s - more - other, r.window_s, ramp, r.drift, second, r.kept});
 }
 
-// More of the update before, the mean delay held by the lag.
+// Changes the part kept by `more` and the lag so that the mean delay stays.
 void JointSearch::keep_another_part(double more, Response& r) const {
   const double kept = std::clamp(r.kept + more, kLeastKept, problem_.prior.most_kept);
   r.lag_s -= kept_delay_s(kept, period_s_) - kept_delay_s(r.kept, period_s_);
   r.kept = kept;
 }
 
-// More of the update before, and with the mean delay held: by the lag, the ramp, the window.
+// Moves of the part kept by `more`: alone, and with the mean delay held by the lag, the ramp or the
+// window.
 void JointSearch::add_kept_moves(const Response& r, double more,
                                  std::vector<Response>& tries) const {
   Response other = r;
@@ -587,7 +590,7 @@ Response JointSearch::inside_prior(Response r) const {
   return r;
 }
 
-// Derivative of the modelled samples by each free smooth parameter, from differences.
+// Derivative of the modelled samples by each free smooth parameter, by finite differences.
 JointSearch::Slopes JointSearch::slopes_at(const Response& r) {
   const ResponsePrior& prior = problem_.prior;
   const std::array<bool, kSmooth> free = {prior.lag_s.high > prior.lag_s.low,
@@ -617,7 +620,7 @@ JointSearch::Slopes JointSearch::slopes_at(const Response& r) {
   return found;
 }
 
-// One move of Newton's method, or a part of it. Returns whether the fit got better by it.
+// One Newton step, or a part of it. Returns true if the fit improves enough for another step.
 bool JointSearch::move_down(Scored& at) {
   constexpr double kWorthwhile = 1e-5;
   const Slopes slopes = slopes_at(at.response);
@@ -643,8 +646,8 @@ Scored JointSearch::to_bottom(Scored at) {
   return at;
 }
 
-// The ramps are a list: to the bottom with each of them, as long as the next one's is lower.
-// `apart`: places from one to the next.
+// Moves to the bottom for each ramp in the list, as long as the next one's is lower. `apart`:
+// entries from one ramp to the next.
 Scored JointSearch::to_bottom_by_ramps(Scored at, size_t apart) {
   const auto last = static_cast<std::ptrdiff_t>(ramp_list_s().size()) - 1;
   const auto step = static_cast<std::ptrdiff_t>(apart);
@@ -671,13 +674,13 @@ Scored JointSearch::to_bottom_by_ramps(Scored at, size_t apart) {
   return at;
 }
 
-// Between the ramps of the search, halving their distance.
+// Searches between the ramps of the search steps by halving their distance.
 Scored JointSearch::to_bottom_finely(Scored at) {
   for (size_t apart = kPlacesPerStep / 2; apart > 0; apart /= 2) at = to_bottom_by_ramps(at, apart);
   return at;
 }
 
-// The limits of each smooth parameter under the samples, with the others moved along.
+// Adds the limits of each smooth parameter under the samples, with the others moved along.
 void JointSearch::add_ends(const Scored& at, double room, std::vector<Scored>& places) {
   const Slopes slopes = slopes_at(at.response);
   const size_t n = slopes.of.size();
@@ -699,8 +702,8 @@ void JointSearch::add_ends(const Scored& at, double room, std::vector<Scored>& p
   }
 }
 
-// The same spread w + 2 tau as boxcar, as both, as exponential: a search that began in one of them
-// does not find its way to the others.
+// Restarts with the same spread w + 2 tau as boxcar, as both and as exponential, because a search
+// that starts in one does not reach the others.
 void JointSearch::restart_with_same_spread(std::vector<Scored>& modes) {
   for (const auto& [as_window, as_ramp] : {std::pair(1.0, 0.0), {0.5, 0.25}, {0.02, 0.5}}) {
     const Response r = modes.front().response;
@@ -717,8 +720,8 @@ void JointSearch::restart_with_same_spread(std::vector<Scored>& modes) {
   if (problem_.prior.most_kept > 0) restart_with_kept(modes);
 }
 
-// The window as a second ramp of the same mean, in either order of device and sensor. Only if the
-// samples require it, because a single step fits both.
+// Restarts with the window replaced by a second ramp of the same mean. Accepted only if the samples
+// require it, because a single step fits both.
 void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
   const Response r = modes.front().response;
   Response other = r;
@@ -736,7 +739,7 @@ void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
 }
 
 // Starts in which each update keeps a part of the previous one, instead of the ramp or with a
-// shorter one. Its delay is subtracted from the lag.
+// shorter one. The lag is reduced by its delay.
 std::vector<Scored> JointSearch::starts_with_kept(const Response& from) {
   constexpr size_t kRamps = 2;  // of each part
   std::vector<Scored> starts;
@@ -753,8 +756,9 @@ std::vector<Scored> JointSearch::starts_with_kept(const Response& from) {
   return starts;
 }
 
-// The same with a part of the previous update, if the samples require it. Neither unrefined nor
-// roughly refined starts show which is best, so they are eliminated step by step.
+// Restarts with a part kept of the previous update; accepted only if the samples require it. Starts
+// that are unrefined or roughly refined do not show which is best, so they are eliminated step by
+// step.
 void JointSearch::restart_with_kept(std::vector<Scored>& modes) {
   constexpr double kRoughS = 4e-3;
   constexpr size_t kRefined = 3;
@@ -780,9 +784,9 @@ void JointSearch::restart_with_kept(std::vector<Scored>& modes) {
   if (modes.front().squares - best.squares >= worth) modes.insert(modes.begin(), best);
 }
 
-// A part kept of each update is an exponential in updates, and a ramp is one in time. Exchanging
-// the two gives another optimum, which may be the lower one. A part kept can also become a second
-// ramp, and one of two ramps a part kept.
+// Keeping a part of each update is an exponential in updates, and a ramp is one in time. Exchanging
+// the two gives another optimum, which may be lower. A part kept can also become a second ramp, and
+// one of two ramps a part kept.
 void JointSearch::add_exchanged(const Response& r, std::vector<Scored>& starts) {
   const double kept_s = r.kept > 0 ? -period_s_ / std::log(r.kept) : 0;
   std::array<double, 3> ramps = {ramp_s(r), second_s(r), kept_s};
@@ -804,8 +808,8 @@ void JointSearch::add_exchanged(const Response& r, std::vector<Scored>& starts) 
 }
 
 // True if the load steps up or down at least twice, in the mean between two updates. The tail of a
-// single load may be the sensor's or the GPU's. With more loads, the fit shows if the part kept is
-// determined.
+// single load may come from the sensor or the GPU. With more loads, the fit shows if the part kept
+// is determined.
 bool JointSearch::steps_twice(const Response& r) {
   constexpr double kStep = 0.1;  // of the range of the samples
   const std::vector<double> p = non_negative(normal_of(pieces_, r));
@@ -832,7 +836,7 @@ bool JointSearch::steps_twice(const Response& r) {
   return std::max(steps[0], steps[1]) >= 2;
 }
 
-// The best of some lags around the one with which the mean delay stays as it is.
+// The best start with this part kept and ramp, over lags around the one that keeps the mean delay.
 Scored JointSearch::start_with_kept(const Response& from, double kept, size_t ramp) {
   constexpr int kSides = 4;
   Response start = from;
@@ -869,11 +873,11 @@ std::vector<Scored> JointSearch::find_modes() {
   return modes;
 }
 
-// The base follows from the share of the work's swing that the sensor shows, if the log has no
-// idle. For a load that repeats, windows and ramps with other shares fit alike. The best of each
-// window and ramp of the scan is therefore another start, also if the lags of others fit better.
-// Windows that fit with the end of the best one are starts as well. For pulses with a period P,
-// windows of w, w + P and w + 2 P show the same shape.
+// Without idle in the log, the base follows from the share of the work's swing that the sensor
+// shows. For a periodic load, windows and ramps with different shares fit equally well. The best
+// lag of each window and ramp of the scan is therefore another start, even if others fit better. So
+// are windows with the same end as the best one: for pulses with period P, windows of w, w + P and
+// w + 2 P show the same shape.
 void JointSearch::add_other_shares(const std::vector<Scored>& found, std::vector<Scored>& modes) {
   constexpr size_t kMostWindows = 12;
   std::vector<Response> tried;
@@ -893,7 +897,7 @@ void JointSearch::add_other_shares(const std::vector<Scored>& found, std::vector
   std::stable_sort(modes.begin(), modes.end(), better);
 }
 
-// Windows with the same end that are better than those a little longer or shorter, best first.
+// Local optima of the window with its end fixed, best first.
 std::vector<Scored> JointSearch::windows_of_one_end(const Scored& best) {
   constexpr size_t kMostSteps = 400;
   const Span95& windows = problem_.prior.window_s;
@@ -915,8 +919,8 @@ std::vector<Scored> JointSearch::windows_of_one_end(const Scored& best) {
   return lowest;
 }
 
-// Metropolis with the likelihood as its target; proposals grow and shrink with their success, and
-// take the shape of where the walk has been.
+// Metropolis walk with the likelihood as its target. The size of proposals adapts to the acceptance
+// rate, and their shape to the positions of the walk.
 std::vector<Scored> JointSearch::walk(const Scored& start, double scale, int steps) {
   const Step least = {1e-4, 2e-3, 1e-4, 1e-4 / span_s_};
   Shape shape = diagonal({0.003, 0.08, 0.004, 0.003 / span_s_});
@@ -954,8 +958,8 @@ std::vector<Scored> JointSearch::walk(const Scored& start, double scale, int ste
   return met;
 }
 
-// The best with the lag held, from what is best next to it or from an optimum: for a picture, a
-// millisecond fine.
+// The best fit with the lag fixed, starting at the neighbouring lag's best and at the optima.
+// Refined to 1 ms, enough for a plot.
 Scored JointSearch::best_with_lag(double lag_s, const Scored& next_to_it,
                                   const std::vector<Scored>& modes) {
   constexpr double kFineS = 1e-3;
@@ -974,8 +978,8 @@ Scored JointSearch::best_with_lag(double lag_s, const Scored& next_to_it,
   return best;
 }
 
-// Over the whole range in even steps, from the best optimum outwards, and close to each optimum:
-// their valleys may be narrower.
+// Profile over the whole range in even steps, from the best optimum outwards, and close to each
+// optimum, whose valleys may be narrower. Sorted by lag.
 std::vector<Scored> JointSearch::profile_lag(const std::vector<Scored>& modes) {
   const Span95 all = problem_.prior.lag_s;
   const double step_s = (all.high - all.low) / kLagSteps;
@@ -1014,8 +1018,8 @@ std::vector<JointFit::Mode> JointSearch::lag_profile_of(const JointFit& fit) {
   return profile;
 }
 
-// The best with the ramp held, from one with another ramp: the centre of the response held, or its
-// spread too.
+// The best fit with the ramp fixed, starting from a fit with another ramp with the same centre, or
+// with the same centre and spread.
 Scored JointSearch::best_with_ramp(const Response& from, size_t ramp) {
   const Span95 all = problem_.prior.ramp_s;
   const double held = ramp_list_s()[ramp];
@@ -1062,8 +1066,8 @@ std::vector<Scored> JointSearch::profile_ramp(const Scored& best, double worst) 
   return profile;
 }
 
-// The best with the second ramp held, from one with another: the window's spread or the lag makes
-// up for it at first.
+// The best fit with the second ramp fixed, starting from a fit with another one; the lag or the
+// spread of the window compensates at first.
 Scored JointSearch::best_with_second(const Response& from, size_t second) {
   const double later = second_s(from) - ramp_list_s()[second];
   const ResponsePrior& prior = problem_.prior;
@@ -1109,7 +1113,8 @@ std::vector<Scored> JointSearch::profile_second(const Scored& best, double worst
   return profile;
 }
 
-// The best with the part kept held, from one with another part: the mean delay is held at first.
+// The best fit with the part kept fixed, starting from a fit with another part and the same mean
+// delay.
 Scored JointSearch::best_with_kept(const Response& from, double kept) {
   constexpr double kNearS = 1e-3;
   Response r = from;
@@ -1120,13 +1125,14 @@ Scored JointSearch::best_with_kept(const Response& from, double kept) {
   return held;
 }
 
-// The range of the part kept, with all else fitted again, until the fit is worse than `worst`:
-// outwards in growing steps, back by halves. A walk does not get there, because lag, ramp and
-// window must move with it. The last value inside is short of the limit by a tenth on average. The
-// limit is therefore interpolated by a parabola through it and the next value outside.
+// Profile of the part kept, with all else fitted again, until the fit is worse than `worst`:
+// outwards in growing steps, then back by halving. A walk does not cover this range, because lag,
+// ramp and window must move with it. The last value inside falls short of the limit by a tenth on
+// average, so the limit is interpolated by a parabola with the next value outside.
 std::vector<Scored> JointSearch::profile_kept(const Scored& best, double worst) {
   constexpr double kFirst = 5e-4;
-  // An end between two places is found between them; at the border of what may be one more step is.
+  // An end between two values is interpolated; at the limit of the prior, one more halving finds
+  // it.
   const auto halvings_of = [](const Scored& outside) {
     return std::isfinite(outside.squares) ? 2 : 3;
   };
@@ -1155,8 +1161,8 @@ std::vector<Scored> JointSearch::profile_kept(const Scored& best, double worst) 
   return profile;
 }
 
-// Between a place inside and one outside, where the squares above those of the best one reach
-// `worst`: their root grows evenly with the part kept.
+// Fit at the part kept where the squares reach `worst`, between one inside and one outside. The
+// root of the excess squares is linear in the part kept.
 Scored JointSearch::kept_end(const Scored& best, const Scored& inside, const Scored& outside,
                              double worst) {
   const auto away = [&](double squares) {
@@ -1189,8 +1195,8 @@ Noise JointSearch::noise_at(const Scored& best) {
     if (r < 2 / std::sqrt(n)) break;
     noise.repeated += 2 * r;
   }
-  // Noise from before the smoothing of samples is smoothed too, which few samples do not show. If
-  // it is added after, intervals are wider than needed.
+  // Noise that enters before the smoothing is smoothed too, which few samples do not show. If it
+  // enters after, intervals are wider than needed.
   const double kept = best.response.kept;
   noise.uneven = slopes_at(best.response).valley.uneven;
   noise.repeated = std::max(noise.repeated, (1 + kept) / (1 - kept));
@@ -1198,7 +1204,7 @@ Noise JointSearch::noise_at(const Scored& best) {
   return noise;
 }
 
-// The best, a random part of the rest, and the ends of each parameter.
+// Selects the best, a random part of the rest, and the extremes of each parameter.
 std::vector<Scored> JointSearch::choose_allowed(std::vector<Scored> region) {
   std::sort(region.begin(), region.end(), better);
   std::vector<Scored> picked{region.front()};
@@ -1226,7 +1232,7 @@ std::vector<Scored> JointSearch::choose_allowed(std::vector<Scored> region) {
   return picked;
 }
 
-// The responses with the lowest and the highest base of all that the samples allow.
+// Adds the responses with the lowest and the highest base of all that the samples allow.
 void JointSearch::add_ends_of_base(const std::vector<Scored>& region, std::vector<Scored>& picked) {
   Span95 base{INFINITY, -INFINITY};
   std::array<Scored, 2> ends;
@@ -1239,7 +1245,8 @@ void JointSearch::add_ends_of_base(const std::vector<Scored>& region, std::vecto
   picked.insert(picked.end(), ends.begin(), ends.end());
 }
 
-// Normal equations of all updates at every response picked; the model's rows at the best one.
+// The normal equations of all updates at every picked response. Writes the rows of the model at the
+// best one, and the samples, to x and y.
 AllowedFits JointSearch::allowed_fits(const std::vector<Scored>& picked, double least,
                                       const Noise& noise, std::vector<double>& x,
                                       std::vector<double>& y) {
@@ -1278,8 +1285,9 @@ bool JointSearch::follows(const JointFit& fit, double total) const {
   return gain > chi_square_99(freedom) + 2 * std::log(lags * windows);
 }
 
-// A single load does not show if updates keep a part. The points of a rejected response then count
-// as no better than the best. Returns true if there are any.
+// Adds allowed points for another part kept if there is only a single load, which does not
+// determine it. Points of a rejected response count as no better than the best. Returns true if
+// there are any.
 bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region& met) {
   const bool keeps = from.response.kept > 0;
   const double scale = keeps ? met.noise.reach() : noise_at(from).reach();
@@ -1297,8 +1305,8 @@ bool JointSearch::add_untold_kept(const Scored& from, const Scored& best, Region
   return true;
 }
 
-// Allowed points around an optimum with another part kept, or none. `around_best`: profile of the
-// part kept by the best, if it keeps one.
+// Adds the allowed points around an optimum with another part kept, or none. `around_best`: profile
+// of the part kept by the best, if it keeps one.
 void JointSearch::add_kept_from(const Scored& from, const Scored& best,
                                 const std::vector<Scored>& around_best, Region& met) {
   if (one_load_) {
@@ -1317,8 +1325,8 @@ void JointSearch::add_kept_from(const Scored& from, const Scored& best,
   }
 }
 
-// Points within the likelihood's range from the walks of all modes, and the noise of the best.
-// Points better than the modes are added to these.
+// The points that the samples allow, from walks around all modes and from profiles, and the noise
+// of the best. Adds points better than the modes to them.
 JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   Region met;
   Scored best = to_bottom_finely(modes.front());
@@ -1361,7 +1369,7 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
     const std::vector<Scored> second = profile_second(best, worst);
     ramps.insert(ramps.end(), second.begin(), second.end());
   }
-  // A different ramp without a clear improvement is allowed, but not better.
+  // A different ramp without a clear improvement is allowed, but does not replace the best.
   const double room = met.noise.critical * met.noise.reach();
   const double no_better = best.squares + kNoBetter * met.noise.reach();
   for (Scored one : ramps) {
@@ -1387,7 +1395,7 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   return met;
 }
 
-// Range of each parameter over the points.
+// Sets the range of each parameter over the points.
 void add_ranges(const std::vector<Scored>& places, double period_s, JointFit& fit) {
   const auto range = [&](auto&& parameter) {
     Span95 ends{INFINITY, -INFINITY};
@@ -1408,9 +1416,10 @@ void add_ranges(const std::vector<Scored>& places, double period_s, JointFit& fi
   fit.reach_s = range(reach_s).high;
 }
 
-// True if base and kernels are separable: samples vary by more than a sensor's errors, and the work
-// in them by half of the maximum or more. Otherwise nearly equal samples are extrapolated to no
-// work. A window that is too short then finds a base by chance: 414 W for an idle power of 133 W.
+// True if base and kernels are separable: the standard deviation of the samples exceeds a sensor's
+// errors, and the least work in a sample is at most half of the most. Otherwise nearly equal
+// samples are extrapolated to zero work, and a window that is too short finds a base by chance: 414
+// W for an idle power of 133 W.
 bool separates(const JointFit& fit, const std::vector<double>& read_w) {
   constexpr double kLeastSwing = 0.05;  // standard deviation of the samples, of their mean
   constexpr double kMostLeft = 0.5;     // least work in a sample, of the most
@@ -1422,7 +1431,7 @@ bool separates(const JointFit& fit, const std::vector<double>& read_w) {
   return swing_w >= kLeastSwing * mean_w && *least - base_w <= kMostLeft * (*most - base_w);
 }
 
-// The fits that the interval goes over, and what follows from the first of them.
+// Sets the allowed fits of the intervals, and the results at the best one.
 void JointSearch::add_allowed(Region met, JointFit& fit) {
   std::vector<double> x;
   std::vector<double> y;

@@ -34,15 +34,15 @@ struct Span95 {
 // Maximum weight of the previous update. With more, a sensor shows seconds instead of updates.
 constexpr double kMostKept = 0.85;
 
-// Flat inside, nothing outside; low == high holds a value.
+// Flat inside the range, zero outside; low == high fixes a value.
 struct ResponsePrior {
   Span95 lag_s = {-0.15, 0.25};
-  // A sensor that follows takes no mean: with 5 ms at least, energies of 8 in 200 left their
-  // intervals.
+  // The window may be short: some sensors do not average. With a minimum of 5 ms, 8 of 200 energies
+  // were outside their intervals.
   Span95 window_s = {0.0005, 1.2};
   Span95 ramp_s = {0, 0.25};
   double drift = 200e-6;   // either way
-  bool two_ramps = false;  // sensor and device may each have one
+  bool two_ramps = false;  // sensor and device may each have a ramp
   double most_kept = 0;    // maximum weight of the previous sample; 0 = not fitted
 };
 
@@ -52,7 +52,7 @@ struct Response {
   size_t ramp = 0;  // into ramp_list_s()
   double drift = 0;
   size_t second = 0;  // a shorter ramp after the first; 0 if none
-  double kept = 0;    // part of the update before that each one keeps, as firmware may
+  double kept = 0;    // weight of the previous update in each, from firmware that smooths
 
   bool operator==(const Response&) const = default;
 };
@@ -61,16 +61,17 @@ struct Response {
 double centre_s(const Response& response, double period_s);
 // Age of the oldest update that contributes 2 % or more to a sample.
 double kept_reach_s(double kept, double period_s);
-// Range of a ramp, if those of ramp_list_s() in `ramp_s` are allowed. No value was tried between
-// these and their neighbours in the list, so the range extends to the neighbours, within the prior.
+// Range of the ramp if the responses allow the entries of ramp_list_s() in `ramp_s`. No value was
+// tried between them and their neighbours in the list, so the range extends to the neighbours,
+// within the prior.
 Span95 up_to_neighbours(Span95 ramp_s, const Span95& prior);
 
-// Why an interval is wide: its lower end is under half its upper end.
+// Why an interval is wide, that is, its lower end is at most half of its upper end.
 enum class WhyWide : uint8_t {
   kNone,
   kDoesNotFollow,    // a constant explains the samples equally well
   kLagWindowOrRamp,  // the sensor's response is not known well enough
-  kRunsAlike,        // with another class, or with the base
+  kRunsAlike,        // runs at the same times as another class or the base
   kBelowNoise,
 };
 const char* why_wide_name(WhyWide why);
@@ -80,15 +81,15 @@ const char* why_wide_name(WhyWide why);
 inline constexpr double kMostKernelWatts = 3000;
 
 struct JointProblem {
-  std::vector<std::vector<BusySpan>> classes;  // when each runs
-  std::vector<TimedPower> updates;             // in order; windows inside what the trace covers
+  std::vector<std::vector<BusySpan>> classes;  // intervals in which each class runs
+  std::vector<TimedPower> updates;             // in order of time; windows inside the covered time
   ResponsePrior prior;
   // Maximum power that any class adds; infinite if unknown. Powers have a prior around 0 with this
   // deviation (ridge regression; Hoerl and Kennard, 1970). It does not change a power that a sample
   // shows. It bounds a power that hardly any sample shows, which would otherwise reach 440 kW
   // (docs/measured/2026-11-27-nvidia-h100.md).
   double most_w = kMostKernelWatts;
-  bool base_shown = false;  // the updates have idle before or after the work, and so the base
+  bool base_shown = false;  // the updates include idle before or after the work
   uint64_t seed = 1;
 };
 
@@ -98,67 +99,66 @@ struct JointFit {
   Response response;
   std::vector<double> powers_w;  // base first
   std::vector<Span95> powers_95;
-  std::vector<WhyWide> why;   // as powers_w; of the base never
-  std::vector<size_t> alike;  // which power it runs alike with, where that is why
+  std::vector<WhyWide> why;   // parallel to powers_w; kNone for the base
+  std::vector<size_t> alike;  // most correlated other power, its own index if none
   Span95 lag_s, window_s, ramp_s, drift, kept;
-  // How long before its timestamp the content of a sample may begin, over all allowed responses:
-  // lag, window, ramps down to 2 %, and updates kept.
+  // Age in seconds of the oldest content of a sample, over all allowed responses: lag, window,
+  // ramps down to 2 %, and updates kept.
   double reach_s = 0;
-  // false: `kept` is not determined. Either the samples show a single load, and a part kept, a ramp
-  // and a slow GPU explain its tail equally well; or there are so few that none kept fits about as
-  // well as some. Then `kept` ranges from 0 to the maximum that fits, and intervals cover all of
-  // it.
+  // false: `kept` is not determined. Either the samples show a single load, whose tail a part kept,
+  // a ramp and a slow GPU explain equally well. Or there are so few samples that no part kept fits
+  // about as well as some. `kept` then ranges from 0 to the maximum that fits, and intervals cover
+  // the whole range.
   bool kept_told = true;
-  bool one_load = false;  // what runs does not step up or down twice
+  bool one_load = false;  // the load steps up and down at most once
   struct Mode {
     Response response;
     double worse = 0;
   };
   std::vector<Mode> modes;  // local optima, best first
-  bool follows = false;     // true if the samples follow the trace, and separate the base
-  bool tracks = false;      // true if the samples follow the trace, whether or not they separate
-  bool separates = false;   // the base from the kernels: their share of the samples varies enough
+  bool follows = false;     // the samples follow the trace and separate the base
+  bool tracks = false;      // the samples follow the trace, even if they do not separate the base
+  bool separates = false;   // the samples vary enough to separate base and kernels
   double explained = 0;     // share of their variance
   double noise_w = 0;       // standard deviation of a sample
-  double repeated = 1;      // by how much neighbours repeat each other's noise
+  double repeated = 1;      // variance inflation by autocorrelated noise
   double squares = 0;
   size_t readings = 0;
   std::vector<double> modelled_w;  // per update
   CarriedOver carried;
 
-  // 95 % interval of a sum of powers, a >= 0, base first: the union of the profile intervals over
-  // all responses that the samples allow.
+  // 95 % interval in watts of sum of a_i p_i, a >= 0, base first: the union of the profile
+  // intervals over all responses that the samples allow.
   Span95 interval(const std::vector<double>& a) const;
-  // The sum of each power's own interval: holds the one above, at no cost.
+  // Weighted sum of the powers' own intervals. Contains interval(a) and costs nothing.
   Span95 outer_interval(const std::vector<double>& a) const;
-  // Is interval() a matter of microseconds, not of milliseconds?
+  // True if interval() takes microseconds; otherwise milliseconds.
   bool is_quick() const;
-  double critical = 0;                         // what `worse` may be, for a response to be allowed
-  std::shared_ptr<const AllowedFits> allowed;  // the responses that intervals are the union of
+  double critical = 0;                         // maximum `worse` of an allowed response
+  std::shared_ptr<const AllowedFits> allowed;  // allowed responses
 };
 
-// Contribution of an energy counter to a fit: base and classes ran for these seconds between two of
-// its values.
+// Energy between two values of a counter, and the seconds that base and classes ran in between.
 struct EnergyRow {
   std::vector<double> seconds;  // base first
   double joules = 0;
   double sigma_j = 0;
 };
-// The powers and intervals under both samples and counter. Only the samples weigh the responses,
-// because a counter over seconds contains nothing about the sensor's milliseconds.
+// The fit with powers and intervals under both samples and counter. Only the samples weigh the
+// responses, because a counter over seconds says nothing about the sensor's milliseconds.
 JointFit with_counter(const JointFit& fit, const EnergyRow& row);
 
-// The fit with intervals that also hold for these powers of the base, in place of the fitted one.
+// The fit with intervals that also cover the fits with the base fixed at each of these levels.
 JointFit with_base_levels(const JointFit& fit, const std::vector<double>& levels_w);
 
 // The same fit, marked as one that does not separate the base.
 JointFit without_separation(JointFit fit);
 
-// The best fit with each lag held, over the prior's range, by lag: for a picture alone. Empty where
-// the lag is given. `fit` is of the same problem.
+// The best fit for each fixed lag over the range of the prior, by lag, for plots. Empty if the
+// prior fixes the lag. `fit` is of the same problem.
 std::vector<JointFit::Mode> profile_over_lag(JointProblem problem, const JointFit& fit);
 
-// Needs at least 8 updates more than classes. The same seed gives the same result.
+// Needs at least 8 updates more than classes. Deterministic for a given seed.
 JointFit fit_jointly(JointProblem problem);
 
 }  // namespace assay

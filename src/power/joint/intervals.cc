@@ -8,7 +8,7 @@ namespace assay {
 namespace {
 
 constexpr double kOfResponse = 4;     // lag, window, ramp, drift
-constexpr double kOneInEffect = 0.9;  // correlation of two estimates above which they are one
+constexpr double kOneInEffect = 0.9;  // correlation above which two powers are inseparable
 
 // a' M a of a symmetric matrix.
 double quadratic(const std::vector<double>& matrix, const std::vector<double>& a) {
@@ -29,8 +29,8 @@ std::vector<double> part_of_matrix(const std::vector<double>& matrix, size_t ter
   return part;
 }
 
-// Ratio of the variance of a sum of powers to that under even, independent noise; at least
-// `repeated`, because smooth shares combine with smooth noise. Noise proportional to power is
+// Ratio of the variance of a sum of powers to that under even, independent noise. At least
+// `repeated`, because autocorrelated noise affects smooth shares. Noise proportional to power is
 // uneven. Its autocorrelations from few samples are too often negative, so the value without them
 // counts as well.
 double spread(const AllowedFits& allowed, const std::vector<double>& a) {
@@ -48,7 +48,7 @@ double spread(const AllowedFits& allowed, const std::vector<double>& a) {
     even += a[in[i]] * moved[i];
   }
   const auto n = static_cast<double>(allowed.readings);
-  const double freedom = std::max(n - kOfResponse, 1.0);  // of powers by their leverage
+  const double freedom = std::max(n - kOfResponse, 1.0);  // leverage covers the powers
   const double noisy =
       std::max(quadratic(part_of_matrix(allowed.noisy_gram, a.size(), in), moved),
                quadratic(part_of_matrix(allowed.uneven_gram, a.size(), in), moved));
@@ -73,7 +73,7 @@ double correlation(const AllowedFit& fit, size_t i, size_t k) {
   return std::fabs(fit.inverse[i * terms + k]) / (scale + 1e-300);
 }
 
-// The power that k is most like, k itself where it is like none.
+// The power most correlated with k; k itself if it is the only one.
 size_t most_alike(const AllowedFit& fit, size_t k) {
   size_t best = k;
   for (size_t i = 0; i < fit.powers.size(); ++i) {

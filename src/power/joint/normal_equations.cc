@@ -23,11 +23,11 @@ Eigen::Map<const Vector> vector_of(const std::vector<double>& values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
 
-constexpr double kRidge = 1e-11;  // of each diagonal: columns that are the same leave it solvable
+constexpr double kRidge = 1e-11;  // of each diagonal: keeps equal columns solvable
 constexpr int kDoublings = 40;
 constexpr int kHalvings = 26;
 
-// The unconstrained solution over the terms that are in.
+// The unconstrained solution over the terms in `in`.
 Vector solve_among(const NormalEquations& normal, const std::vector<Eigen::Index>& in) {
   Matrix part = gram_of(normal)(in, in);
   part.diagonal() *= 1 + kRidge;
@@ -59,7 +59,7 @@ void settle(const NormalEquations& normal, std::vector<Eigen::Index>& in, Vector
       p(i) = 0;
       return true;
     });
-    if (in.size() == before) return;  // no term fell: rounding
+    if (in.size() == before) return;  // no term reached 0: rounding
   }
 }
 
@@ -138,7 +138,7 @@ SumRange sum_range(const NormalEquations& normal, const std::vector<double>& bes
   SumRange range;
   for (const int side : {-1, 1}) {
     double& end = side < 0 ? range.low : range.high;
-    if (side < 0 && rise(0) <= room) continue;  // the least is 0
+    if (side < 0 && rise(0) <= room) continue;  // the minimum is 0
     double step = first;
     double far = at + side * step;
     for (int i = 0; i < kDoublings && far > 0 && rise(far) <= room; ++i) {

@@ -19,7 +19,7 @@ struct NormalEquations {
   void add(const NormalEquations& other);
 };
 
-// min |y - X p|^2, whatever the signs; the gram matrix is positive definite.
+// min |y - X p|^2 without constraints; the gram matrix must be positive definite.
 std::vector<double> solution(const NormalEquations& normal);
 // min |y - X p|^2 with p >= 0 (Lawson and Hanson, "Solving Least Squares Problems", ch. 23).
 std::vector<double> non_negative(const NormalEquations& normal);
@@ -34,8 +34,8 @@ struct SumRange {
   double high = 0;
 };
 // Minimum and maximum of a.p over all p >= 0 with a sum of squares at most `room` above the
-// minimum, which is at `best`; a >= 0. Exact also at terms of 0: the sum is fixed at a value, all
-// else is fitted again, and the value is bisected.
+// minimum, which is at `best`; a >= 0. Exact even for terms at 0: the sum is fixed at a value, the
+// terms are fitted again, and the value is bisected.
 SumRange sum_range(const NormalEquations& normal, const std::vector<double>& best,
                    const std::vector<double>& a, double room);
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kRepeatsMatter = 0.02;
 constexpr double kMostViolated = 0.1;
-constexpr double kMostByChance = 0.25;  // of the repeats, that the grid says were new values
-constexpr double kOftenRepeated = 0.5;  // of the polls: not by chance any more
+constexpr double kMostByChance = 0.25;  // maximum share of repeats with an update in between
+constexpr double kOftenRepeated = 0.5;  // share of polls that is too large for chance
 constexpr size_t kFewestNews = 10;
 
 double median_of(std::vector<double> values) {
@@ -31,12 +31,13 @@ struct GridPhase {
   int64_t violated = INT64_MAX;
   double phase_s = 0;
   size_t pairs = 0;
-  size_t alike = 0;  // bins that contradict as few, or one more
+  size_t alike = 0;  // bins within one contradiction of the best
 };
 
-// The phase that contradicts the fewest pairs, on a circle of bins. Every pair adds to the bins
+// The phase that contradicts the fewest pairs, over a circle of bins. Every pair adds to the bins
 // that it forbids (repeat) or allows (change), by differences. A repeat over a period or more
-// contradicts every phase. Leaving these out would favour a period too short to check many pairs.
+// contradicts every phase. Ignoring such repeats would favour periods too short to check many
+// pairs.
 GridPhase best_phase(const std::vector<Pair>& pairs, double period_s, size_t bins) {
   std::vector<int64_t> change(bins + 2, 0);
   GridPhase best;
@@ -64,7 +65,7 @@ GridPhase best_phase(const std::vector<Pair>& pairs, double period_s, size_t bin
   int64_t sum = changes;
   for (size_t i = 0; i < bins; ++i) cost[i] = sum += change[i];
   best.violated = *std::min_element(cost.begin(), cost.end());
-  // The middle of the bins that are as good, around the first: the circle has no beginning.
+  // The middle of the equally good bins around the first, on a circle.
   const auto first = static_cast<double>(
       std::find_if(cost.begin(), cost.end(), [&](int64_t c) { return c <= best.violated + 1; }) -
       cost.begin());
@@ -91,8 +92,8 @@ struct GridPeriod {
   double period_s = 0;
 };
 
-// The middle of the tried periods around the best that contradict equally few pairs. Polls far
-// apart leave a range, and its lower end would be 1 % off in logs of 4 s.
+// The middle of the tried periods around the best that contradict equally few pairs. Widely spaced
+// polls leave a range, whose lower end would be 1 % off in logs of 4 s.
 GridPeriod middle_of(const std::vector<GridPeriod>& tried) {
   const auto best =
       std::min_element(tried.begin(), tried.end(), [](const GridPeriod& a, const GridPeriod& b) {
@@ -135,8 +136,8 @@ GridPeriod search_period(const std::vector<Pair>& pairs, double around_s, bool r
   return middle_of(tried);
 }
 
-// Share of the repeated pairs that have an update in between by this grid. Samples in whole watts
-// are equal by chance while the device is steady.
+// Share of the repeats with an update in between by this grid. Samples in whole watts repeat by
+// chance while the power is steady.
 double repeated_by_chance(const std::vector<Pair>& pairs, const GridPeriod& found) {
   size_t same = 0;
   size_t updated = 0;
@@ -159,8 +160,8 @@ std::vector<TimedPower> news_of(const std::vector<TimedPower>& polls) {
   return news;
 }
 
-// A line through stamps over their number, each counted from the one before; false where stamps do
-// not lie on one.
+// Fits a line through the timestamps over their number and puts the updates on it. False if the
+// timestamps deviate by 20 % of the period or more (RMS), or two fall on one number.
 bool line_of(const std::vector<TimedPower>& polls, double period_s, UpdateGrid& grid) {
   const auto n = static_cast<double>(polls.size());
   std::vector<double> number{0};
@@ -189,7 +190,8 @@ bool line_of(const std::vector<TimedPower>& polls, double period_s, UpdateGrid& 
   return std::sqrt(off / n) < 0.2 * grid.period_s;
 }
 
-// Each poll an update: at a line through their times where they lie on one, else as stamped.
+// Every poll is an update, at its time on the line through their times if they fit one, else at its
+// timestamp.
 UpdateGrid every_poll(const std::vector<TimedPower>& polls, const UpdateGrid& stamped) {
   UpdateGrid regular = stamped;
   regular.updates.clear();

@@ -1,8 +1,8 @@
 #pragma once
 
-// The times at which a sensor made the values of a log. Polls repeat a value until the next update.
-// A repeat means no update in between, and a change means one. Many such pairs determine the
-// sensor's period and phase far more precisely than the distance between polls.
+// The times at which a sensor updated the values of a log. Polls repeat a value until the next
+// update. A repeat means no update in between, a change means one. Many such pairs determine the
+// period and phase of the sensor far more precisely than the distance between polls.
 
 #include <cstdint>
 #include <vector>
@@ -15,18 +15,18 @@ struct TimedPower {
 };
 
 enum class GridSource : uint8_t {
-  kRepeats,     // from which polls repeated a value
-  kStamps,      // stamps lie on a line over their number
-  kFirstSight,  // values repeat, but on no grid: half a poll before each was first seen
+  kRepeats,     // from repeated values
+  kStamps,      // timestamps are on a line over their number
+  kFirstSight,  // values repeat off any grid: half a poll before first sight
   kAsStamped,
 };
 const char* grid_source_name(GridSource source);
 
 struct UpdateGrid {
-  std::vector<TimedPower> updates;  // one per update, at the time when it was made
+  std::vector<TimedPower> updates;  // one per update, at the time of the update
   double period_s = 0;              // of the sensor
   GridSource source = GridSource::kAsStamped;
-  double repeats = 0;   // share of polls that show the value before them
+  double repeats = 0;   // share of polls that repeat the previous value
   double violated = 0;  // share of pairs that contradict the grid
 };
 // polls: in order of time, at least 2.

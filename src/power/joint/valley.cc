@@ -7,10 +7,10 @@
 namespace assay {
 namespace {
 
-// Parameters that the samples hardly separate move together, not far.
+// Ridge that keeps moves small for parameters that the samples hardly separate.
 constexpr double kRidge = 1e-6;  // of each diagonal
 
-// For each sample, the shares of the powers above 0, then the slopes.
+// Per sample: the shares of the powers above 0, then the slopes.
 struct Rows {
   size_t terms = 0;
   std::vector<double> values = {};  // one row after the other
@@ -49,8 +49,8 @@ NormalEquations equations(const Rows& rows, const std::vector<double>& left) {
   return normal;
 }
 
-// Variance of each term from the actual residuals (White, 1980), over that of even noise of their
-// mean square; the largest over the terms starting at `first`.
+// Variance of each term from the actual residuals (White, 1980) over that of even noise with the
+// same mean square; the maximum over the terms starting at `first`, at least 1.
 double most_uneven(const Rows& rows, const std::vector<double>& left,
                    const std::vector<double>& inverse, size_t first) {
   const size_t terms = rows.terms;

@@ -11,7 +11,8 @@
 namespace assay {
 namespace {
 
-// A backward operation's name already begins with "b_" if it comes from its forward one.
+// The name of a backward operation already begins with "b_" if it is derived from its forward
+// operation.
 std::string op_name(const JobLevels& job, const OpWaterfall& op) {
   const std::string& name = job.op_names[op.op];
   switch (op.phase) {
@@ -90,7 +91,7 @@ constexpr std::array<const ResultKey*, kWaterfallBars> kBars = {
     &keys::theoretical_ns, &keys::instruction_ns, &keys::utilisation_ns,
     &keys::overlap_ns,   &keys::frequency_ns,   &keys::residual_ns};
 
-// Operations with a waterfall, or those without one.
+// Operations with a waterfall, or if `refused` those without one.
 std::vector<OpWaterfall> waterfalls(const CountersView& view, bool refused) {
   std::vector<OpWaterfall> some;
   for (const OpWaterfall& op : view.ops) {
@@ -222,7 +223,7 @@ Table derived_table(const JobLevels& job, const CountersView& view) {
   return table;
 }
 
-// Figure 15's form: an operation is a bar of its mean execution, cut into what it is made of.
+// As in Figure 15: one bar per operation, its mean execution, divided into the waterfall's parts.
 Chart waterfall_chart(const JobLevels& job, const CountersView& view) {
   Chart chart{.key = "waterfall_chart",
               .title = "From peak to measured time, per operation (Chopper, Figure 15)"};

@@ -1,6 +1,6 @@
 #pragma once
 
-// From hardware counters joined to a trace to tables and the chart of Chopper's Figure 15.
+// Tables and the chart of Chopper's Figure 15 from hardware counters joined to a trace.
 
 #include <string>
 #include <vector>
@@ -16,8 +16,8 @@ struct CountersView {
   OverlapReading reading = OverlapReading::kCurve;
   WaterfallDevice device;
 };
-// Appends these tables to the "breakdown" section: counter_passes, counter_repeats, peaks,
-// waterfall, overlap_factors and derived.
+// Appends the tables counter_passes, counter_repeats, peaks, waterfall, overlap_factors and derived
+// to the "breakdown" section.
 void add_counter_blocks(const JobLevels& job, const CountersView& view, Section& section);
 // Sentences on the difference between the peak and the measured time.
 std::vector<std::string> counter_words(const JobLevels& job, const CountersView& view);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kParagraphs = 10;
 
-// Source of an activity's attribution, to complete `the place is told by`.
+// Source of an activity's attribution, as the end of a sentence.
 std::string_view source_words(const PlacementEvidence& place) {
   switch (place.by) {
     case PlacedBy::kMap:

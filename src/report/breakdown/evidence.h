@@ -1,6 +1,6 @@
 #pragma once
 
-// Why kernels stand where they do (assay breakdown --explain-attribution), as words and a section.
+// How kernels were attributed (assay breakdown --explain-attribution): sentences and a section.
 
 #include <cstdint>
 #include <string>
@@ -14,16 +14,16 @@ namespace assay {
 
 // Evidence of one rank.
 struct RankEvidence {
-  std::string file = {};  // empty where there is one rank
+  std::string file = {};  // empty if there is one rank
   PlacementEvidence place;
 };
 
-// Certainty of a source: `recorded`, `likeness`, or `untold` without one.
+// Certainty of a source: `recorded`, `likeness` (inferred), or `untold` (no source).
 std::string_view sure_word(PlacedBy by);
-// Number of matches, with their share of device_ns; `asked` is the requested pattern.
+// Number of matching kernels and their share of device_ns. asked: the requested name pattern.
 std::string evidence_words(const std::vector<RankEvidence>& evidence, const std::string& asked,
                            int64_t device_ns);
-// "evidence": a paragraph for each of the longest, a table for data.
+// "evidence": a paragraph for each of the longest entries, and a table of all in the data.
 Section evidence_section(const std::vector<RankEvidence>& evidence);
 
 }  // namespace assay

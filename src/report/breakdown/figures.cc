@@ -49,7 +49,7 @@ Table configs_table(const Configs& configs) {
 struct Availability {
   const char* figure;
   const char* title;
-  std::function<std::string(const ConfigFigures&)> lacks;  // empty: made
+  std::function<std::string(const ConfigFigures&)> lacks;  // the reason; empty = the figure exists
 };
 
 std::string lacks_iterations(const ConfigFigures& config) {
@@ -183,7 +183,7 @@ FigureSeries& add_to(FigureSeries& sum, const FigureSeries& series) {
   return sum;
 }
 
-// Parts of an iteration by name, in ns.
+// Components of an iteration by name, in ns.
 std::map<std::string, FigureSeries> spent(const ConfigFigures& config) {
   std::map<std::string, FigureSeries> times;
   for (const FigurePart& part : config.parts) {
@@ -199,7 +199,7 @@ std::map<std::string, FigureSeries> spent(const ConfigFigures& config) {
   return times;
 }
 
-// For a configuration that lacks a part, zero in every iteration.
+// A configuration that lacks the component has zero in every iteration.
 Shift part_shift(const std::map<std::string, FigureSeries>& a, size_t n_a,
                  const std::map<std::string, FigureSeries>& b, size_t n_b,
                  const std::string& name) {
@@ -217,7 +217,7 @@ std::string interval_words(const Shift& shift) {
                      signed_words(shift.high));
 }
 
-// Parts that explain the difference: with the same sign, significant, and at least a tenth of it.
+// Components that explain the difference: same sign, significant, and at least a tenth of it.
 std::string where_words(const ConfigFigures& first, const ConfigFigures& other, double change_ns) {
   constexpr double kOfChange = 0.1;
   constexpr size_t kNamed = 2;
@@ -250,8 +250,8 @@ std::string iterations_words(const ConfigFigures& first, const ConfigFigures& ot
   return n == m ? fmt::format("{} iterations each", n) : fmt::format("{} and {} iterations", n, m);
 }
 
-// Which of the two has the longer iteration, by how much, and where most of that lies, by the
-// iterations' means over GPUs.
+// Which configuration has the longer iteration, by how much, and which components explain it, from
+// iteration means over GPUs.
 std::string slower_words(const ConfigFigures& first, const ConfigFigures& other) {
   const FigureSeries from = block_means(first.span_each);
   const FigureSeries to = block_means(other.span_each);
@@ -279,7 +279,7 @@ std::string slower_words(const ConfigFigures& first, const ConfigFigures& other)
                      iterations_words(first, other), where_words(first, other, shift.change));
 }
 
-// "from A % (name) to B % (name)", or one figure where all are alike.
+// "A % (name) to B % (name)", or a single number if all are equal.
 std::string range_words(const Configs& configs,
                         const std::function<double(const ConfigFigures&)>& share) {
   std::vector<std::pair<double, std::string>> shares;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Comparison of configurations: the figures of Chopper's evaluation as tables and charts.
+// Compares configurations: the figures of Chopper's evaluation as tables and charts.
 
 #include <string>
 #include <vector>
@@ -15,10 +15,11 @@ struct FiguresView {
   size_t top = 2;                        // operations per phase and type in Figure 7
   std::vector<std::string> detail = {};  // configurations in Figures 7 to 9; empty = all
 };
-// "figures"; the insights are those of the configurations.
+// Section "figures". insights: those found for `configs`.
 Section breakdown_figures_section(const std::vector<ConfigFigures>& configs,
                                   const std::vector<Insight>& insights, const FiguresView& view);
-// Which configuration is fastest, what takes its time, how launch overhead and overlap move.
+// Sentences: the fastest configuration, where its time goes, and how launch overhead and overlap
+// change.
 std::vector<std::string> breakdown_figures_words(const std::vector<ConfigFigures>& configs,
                                                  const std::vector<Insight>& insights);
 

@@ -30,7 +30,7 @@ void add_box_columns(TableOf<R>& table) {
       .add(keys::max_ns, of(&FigureBox::max));
 }
 
-// Medians with whiskers from the least to the greatest.
+// Median with whiskers from the minimum to the maximum.
 void add_box(const FigureBox& box, double unit, Series& series) {
   series.y.push_back(box.median / unit);
   series.low.push_back(box.min / unit);
@@ -52,7 +52,7 @@ Table breakdown_table(const Configs& configs) {
     const ConfigFigures& config;
     const FigurePart& is;
     double phase_ns;  // of the whole phase
-    double first_ns;  // of the same part of the first configuration
+    double first_ns;  // of the same phase and type in the first configuration
   };
   std::vector<Part> parts;
   for (const ConfigFigures& config : configs) {
@@ -84,7 +84,7 @@ Table breakdown_table(const Configs& configs) {
   return table;
 }
 
-// One stacked bar per configuration; `pick` says what a part gives.
+// One stacked bar per configuration; `pick` returns the value of a component.
 template <typename Parts, typename Pick>
 Chart stacked(const Configs& configs, std::string key, std::string title, const Parts& parts,
               const Pick& pick) {
@@ -174,7 +174,7 @@ Table operations_table(const Configs& configs) {
   for (const ConfigFigures& config : configs) {
     for (const FigureOp& op : config.ops) ops.push_back({config, op.name, op});
   }
-  // The longest operations first, each one's configurations together.
+  // Longest operations first; the configurations of an operation are adjacent.
   std::vector<size_t> order(ops.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -193,7 +193,7 @@ Table operations_table(const Configs& configs) {
   return table;
 }
 
-// Bars with whiskers of some operations, as shares of the longest sample of each.
+// Bars with whiskers for some operations, as shares of the longest sample of each operation.
 Chart operations_chart(const Configs& configs, const std::vector<FigureOpName>& ops,
                        std::string key, std::string title) {
   const Longest longest = longest_of(configs);

@@ -60,7 +60,7 @@ bool lies_in_layers(const Configs& configs, const FigureOpName& op) {
   });
 }
 
-// The longest operations of a phase and type, those in layers before others.
+// The longest operations of a phase and type; those in layers come first.
 std::vector<FigureOpName> layered_ops(const Configs& configs, LevelPhase phase, OpType type,
                                       size_t most) {
   std::vector<FigureOpName> ops =
@@ -131,7 +131,7 @@ Table layers_table(const std::vector<const ConfigFigures*>& configs,
 
 // Position of (iteration, layer) on the axis: layers in order, iterations one after the other.
 struct LayerAxis {
-  std::map<std::pair<size_t, int32_t>, double> at;  // place of the iteration, layer
+  std::map<std::pair<size_t, int32_t>, double> at;  // by (index of the iteration, layer)
 
   LayerAxis(const std::vector<const ConfigFigures*>& configs, const FigureOpName& op) {
     for (const ConfigFigures* config : configs) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Common to the files of the figures section: names, columns and cells of configurations and
-// operations, and the families of figures that figures.cc combines.
+// Shared by the files of the figures section: names, columns and cells of configurations and
+// operations, and the groups of figures that figures.cc combines.
 
 #include <set>
 #include <string>
@@ -17,12 +17,13 @@ namespace assay::breakdown_figures {
 
 using Configs = std::vector<ConfigFigures>;
 
-// NaN where there is nothing to divide by.
+// NaN if `to` is 0.
 double ratio(double value, double to);
-// The operation, with its phase unless the name contains it.
+// The operation name, with the phase unless the name contains it.
 std::string name_of(const FigureOpName& op);
 std::vector<std::string> names_of(const Configs& configs);
-// Adds config, phase, op, op_type. R has `config`, a ConfigFigures, and `name`, a FigureOpName.
+// Adds the columns config, phase, op and op_type. R needs the members `config` (ConfigFigures) and
+// `name` (FigureOpName).
 template <typename R>
 void add_op_columns(TableOf<R>& table) {
   table.add(keys::config, [](const R& row) { return row.config.name; })
@@ -31,14 +32,15 @@ void add_op_columns(TableOf<R>& table) {
           keys::op, [](const R& row) { return row.name.op; }, elastic())
       .add(keys::op_type, [](const R& row) { return op_type_name(row.name.type); });
 }
-// Values of one kind in a configuration: operations, executions, layers of one.
+// A value of a configuration with the operation that it belongs to: an operation, an execution, a
+// layer.
 template <typename T>
 struct OfConfig {
   const ConfigFigures& config;
   const FigureOpName& name;
   const T& is;
 };
-// nullptr: not among the operations of the configuration.
+// nullptr if the configuration has no such operation.
 const FigureOp* find_op(const ConfigFigures& config, const FigureOpName& name);
 std::set<LevelPhase> phases_of(const Configs& configs);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Chopper's Insights where the numbers support them, as sentences and as a table.
+// Chopper's Insights as sentences and as a table, where the numbers support them.
 
 #include <string>
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace assay {
 
-// One sentence for each that holds; configurations after the first for which it holds are named.
+// One sentence for each insight that holds; names further configurations for which it holds.
 std::vector<std::string> insight_words(const std::vector<Insight>& insights);
-// "insights": all of them.
+// "insights": all insights, whether they hold or not.
 Table insights_table(const std::vector<Insight>& insights);
-// Why nothing is said of the others, for readers.
+// Why the others are not reported, for readers.
 Prose insight_reasons(const std::vector<Insight>& insights);
 
 }  // namespace assay

@@ -14,10 +14,10 @@
 namespace assay {
 namespace {
 
-// Kernel times that differ by less are called equal.
+// Kernel times with a smaller relative difference are considered equal.
 constexpr double kEqualWithin = 0.05;
-// A GPU's launch overhead is reported if its share of the span is at least that many times the
-// median of the other GPUs, and at least that much.
+// A GPU's launch overhead is reported if its share of the span is at least kHostBehindTimes the
+// median of the other GPUs, and at least kHostBehindShare.
 constexpr double kHostBehindTimes = 1.5;
 constexpr double kHostBehindShare = 0.05;
 constexpr size_t kHostsNamed = 3;
@@ -62,7 +62,7 @@ std::string range_words(const std::string& what, const std::vector<GpuShare>& wa
 std::string wait_words(const JobLevels& job) {
   const Arrivals* last = straggler(job);
   std::vector<GpuShare> waits;
-  // Each on its own clock.
+  // Wait times that do not need aligned clocks.
   if (last == nullptr || clocks_explain(job, *last)) {
     int64_t waited_ns = 0;
     for (const JobGpu& gpu : job.gpus) {
@@ -102,7 +102,7 @@ std::string compute_words(const JobLevels& job) {
   return words + ".";
 }
 
-// Median share without `count` GPUs starting at `first`; NaN if none is left.
+// Median share of all GPUs except `count` starting at `first`; NaN if none remain.
 double median_without(const std::vector<GpuShare>& gpus, size_t first, size_t count) {
   std::vector<double> shares;
   for (size_t i = 0; i < gpus.size(); ++i) {
@@ -136,7 +136,7 @@ std::string host_words(const JobLevels& job) {
       format_share(median_without(overheads, 0, count)));
 }
 
-// Why nothing is said of who waits for whom.
+// Why waits between ranks are unknown.
 std::string unaligned_words(const Alignment& alignment) {
   if (alignment.matched == 0) {
     return "No collective is matched over these ranks: who waits for whom is not known.";

@@ -18,7 +18,7 @@ constexpr size_t kOpsShown = 8;
 
 Value told_bytes(int64_t bytes) { return bytes < 0 ? Value() : Value(bytes); }
 
-// A phase or an operator on a device.
+// A phase or an operator on one device.
 struct MemoryRow {
   const DeviceMemory* device;
   const MemoryPlace* place;
@@ -99,7 +99,8 @@ Table places_table(const JobMemory& memory, bool ops) {
   return table;
 }
 
-// From each run of samples, the one with the most allocated memory, so that no peak is lost.
+// Keeps the sample with the most allocated memory from each run of samples, so that no peak is
+// lost.
 std::vector<MemorySample> thinned(const std::vector<MemorySample>& samples) {
   const size_t run = (samples.size() + kPointsOfLine - 1) / kPointsOfLine;
   if (run <= 1) return samples;
@@ -246,7 +247,7 @@ std::string device_words(const DeviceMemory& device) {
   return text + fmt::format("; {} before the first record.", format_bytes(device.first_bytes));
 }
 
-// Tables of the allocator events, and the lines of the page.
+// Adds the tables of allocator events and the page's line charts.
 void add_allocator(const JobMemory& memory, Section& section) {
   section.blocks.push_back(devices_table(memory));
   section.blocks.push_back(places_table(memory, false));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Device memory by the allocator's records (breakdown/memory.h), as words and a section.
+// Device memory from allocator events (breakdown/memory.h): sentences and a section.
 
 #include <string>
 #include <vector>
@@ -11,18 +11,18 @@
 
 namespace assay {
 
-// "memory": totals per device, phases, operators, and a line of allocated and reserved bytes for
-// the page. Only where something was recorded.
+// "memory": totals per device, phases, operators, and for the page a line chart of allocated and
+// reserved bytes. Has no blocks if nothing was recorded.
 struct MemoryView {
   bool words = false;  // readers get the sentences as well
 };
 Section memory_section(const JobMemory& memory, const MemoryView& view);
-// One sentence per device, up to two, and one of calls to the driver; none without records.
+// One sentence per device for at most two, and one on driver calls; empty without events.
 std::vector<std::string> memory_words(const JobMemory& memory);
 
-// The same of a memory snapshot, with what was reserved at its moment and who held it.
+// The same for a memory snapshot, with the memory reserved at that time and its holders.
 Section snapshot_section(const std::vector<SnapshotDevice>& devices);
-// Up to four sentences per device, of the first two.
+// Up to four sentences for each of the first two devices.
 std::vector<std::string> snapshot_words(const std::vector<SnapshotDevice>& devices);
 
 }  // namespace assay

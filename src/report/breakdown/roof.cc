@@ -23,12 +23,12 @@ constexpr double kTeraPer = 1e12;
 constexpr double kGigaPer = 1e9;
 constexpr double kNanosPer = 1e9;
 constexpr size_t kShapesShown = 6;
-constexpr size_t kPointsShown = 400;  // of the chart
-// FLOP per byte below which no card that is known is bound by arithmetic.
+constexpr size_t kPointsShown = 400;  // in the chart
+// FLOP per byte below which no known card is limited by arithmetic.
 constexpr double kStreams = 10;
 // Minimum share of the kernel time for which unknown work is reported.
 constexpr double kMuchUnknown = 0.05;
-// A call may be slightly faster than its roofline time because of the clock's resolution alone.
+// Clock resolution alone can make a call this much faster than its roofline time.
 constexpr double kFasterThanRoof = 1.02;
 
 Value text_value(std::string_view text) { return text.empty() ? Value() : Value(text); }
@@ -40,7 +40,7 @@ std::string bound_words(const RoofSums& sums) {
   return sums.compute_bound() ? "compute" : "memory";
 }
 
-// The rate of what bounds it, in the unit that data sheets have.
+// The rate of the limiting resource, in the unit of data sheets.
 std::string reached_words(const RoofSums& sums) {
   const bool dense = sums.flop > 0 && !(sums.intensity() < kStreams);
   const bool arithmetic = sums.roofed_ns > 0 ? sums.compute_bound() : dense;
@@ -91,7 +91,7 @@ void add_roof_sums(TableOf<R>& table, bool roofed) {
       .add(keys::calls_cache_explained, of(&RoofSums::calls_cached), kData);
 }
 
-// PyTorch's own operators without their namespace.
+// Removes the namespace of PyTorch's own operators.
 std::string short_name(const std::string& op) {
   constexpr std::string_view kAtenName = "aten::";
   return op.starts_with(kAtenName) ? op.substr(kAtenName.size()) : op;
@@ -124,7 +124,7 @@ Table ops_table(const JobRoof& roof, bool to_readers) {
   return table;
 }
 
-// Layers of a phase put together.
+// Sums over the layers of each phase.
 std::vector<RoofPlace> phase_sums(const JobRoof& roof) {
   std::map<LevelPhase, RoofPlace> phases;
   for (const RoofPlace& place : roof.places) {
@@ -152,7 +152,7 @@ Table phases_table(const JobRoof& roof, bool to_readers) {
   return table;
 }
 
-// The layers furthest above the roofline first.
+// Layers by time above the roofline, largest first.
 Table places_table(const JobRoof& roof, bool to_readers) {
   using Place = RoofPlace;
   std::vector<RoofPlace> places = roof.places;
@@ -426,7 +426,7 @@ Table peaks_table(const JobRoof& roof) {
 
 // ---- the roofline ----
 
-// Rates of the types that the points have, each once.
+// Peak rates of the types that occur among the points.
 std::map<std::string, double> peaks_used(const JobRoof& roof, const DeviceRoof& device) {
   std::map<std::string, double> peaks;
   for (const RoofOp& op : roof.ops) {
@@ -527,7 +527,7 @@ std::string most_words(const JobRoof& roof) {
   const RoofSums& sums = found->sums;
   const std::string which = fmt::format("Most above it: {} {} with {}", found->op, found->shape,
                                         format_ns(sums.above_ns));
-  // Latency is not bound by either.
+  // Calls dominated by latency are limited by neither.
   if (2 * sums.small_ns > sums.above_ns) {
     return fmt::format("{} in {}, most of {} too small to fill the GPU.", which,
                        format_counted(sums.calls, "call", "calls"),
@@ -547,7 +547,7 @@ std::string small_words(const JobRoof& roof) {
       format_ns(roof.known.small_ns), format_ns(kSmallRoofNs));
 }
 
-// The operator furthest below its roofline time over all its calls; nullptr if there is none.
+// The operator furthest below its roofline time, over all its calls; nullptr if there is none.
 const RoofOp* most_beyond(const JobRoof& roof) {
   const RoofOp* most = nullptr;
   for (const RoofOp& op : roof.ops) {
@@ -592,7 +592,7 @@ std::string beyond_words(const JobRoof& roof) {
   return text + ".";
 }
 
-// How upper ends of what is known within bounds came about, and why some are above 100 %.
+// How upper bounds of partially known work were found, and why some shares exceed 100 %.
 std::string bounds_words(const JobRoof& roof) {
   RoofBounds all;
   const RoofBounds* above = nullptr;

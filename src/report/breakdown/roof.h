@@ -1,6 +1,6 @@
 #pragma once
 
-// Distance of operations from the roofline (breakdown/roof_levels.h), as words and a section.
+// Distance of operations from the roofline (breakdown/roof_levels.h): sentences and a section.
 
 #include <string>
 #include <vector>
@@ -12,24 +12,24 @@
 
 namespace assay {
 
-// The part shown to readers; the data has everything.
+// The part that readers see; the data is always complete.
 struct RoofView {
   bool words = false;
   bool operators = false;  // the table of operators
-  bool tables = false;     // all tables that are for readers
+  bool tables = false;     // all tables for readers
   bool use = false;        // data of MFU, HFU and MBU
   size_t most_steps = kMostStepRows;  // rows of iterations; 0 = all
 };
-// "roofline": known share, operators by time above the roofline, layers, unknown work, collectives,
-// and the chart for the page.
+// "roofline": share of known work, operators by time above the roofline, layers, unknown work and
+// collectives. Includes the chart for the page.
 Section roof_section(const JobRoof& roof, const RoofView& view);
-// All of it in sentences; the first says how much is known.
+// Sentences on the roofline; the first has the share of known work.
 std::vector<std::string> roof_words(const JobRoof& roof);
-// Sentence on the sampled clocks compared with that of the peaks; empty if one is unknown.
+// Sentence that compares sampled clocks with the clock of the peaks; empty if either is unknown.
 std::string roof_clock_words(const JobRoof& roof, const TelemetryReport& samples);
-// MFU and HFU in one sentence; empty if they are not known well enough.
+// One sentence on MFU and HFU; empty if they are not known precisely enough.
 std::string use_sentence(const JobRoof& roof);
-// One sentence; empty if nothing has a roofline.
+// One sentence on the roofline; empty if nothing has a roofline.
 std::string roof_sentence(const JobRoof& roof);
 
 }  // namespace assay

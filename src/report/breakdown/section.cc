@@ -39,12 +39,12 @@ int64_t span_of(const JobLevels& job) {
   return span_ns;
 }
 
-// A sum of a row, whatever kind of row it is.
+// A sum of any row type.
 auto sum_of(int64_t LevelSums::*field) {
   return [field](const auto& row) { return row.sums.*field; };
 }
 
-// Columns of a row's `sums`. Readers get the few that matter most.
+// Adds columns for a row's `sums`. Readers see the most important ones.
 template <typename R>
 void add_sums(TableOf<R>& table, bool readers) {
   const Show detail = shown_if(!readers);
@@ -84,7 +84,7 @@ struct Node {
   std::vector<Node> children;
 };
 
-// A node in its place.
+// A node with its depth.
 struct Laid {
   uint32_t depth = 0;
   std::string label;
@@ -156,7 +156,7 @@ class TreeMaker {
   static std::string words(size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   }
-  // The root has all activities, including those of iterations with an unrecorded begin.
+  // The root contains all activities, including those of iterations without a recorded start.
   std::string root_label() const {
     const size_t told = iterations();
     const bool others =
@@ -178,7 +178,8 @@ class TreeMaker {
     }
     return seen.size();
   }
-  // The only stack by its numbers; of several each by its name, numbered in itself and through all.
+  // A single stack is described by its layer numbers. Several are described by name, with numbers
+  // within the stack and overall.
   std::string layer_words(int32_t stack, const std::set<int32_t>& layers) const {
     if (layers.empty()) return "layers";
     const int32_t low = *layers.begin();
@@ -193,7 +194,8 @@ class TreeMaker {
     return fmt::format("{}[{}..{}] ({} layers, {} to {})", name, low - own.first, high - own.first,
                        layers.size(), low, high);
   }
-  // Device time, which adds up over the tree. Launch overhead and waits are separate columns.
+  // Device time, which is additive over the tree. Launch overhead and waits have columns of their
+  // own.
   static int64_t weight(const Node& node) { return node.sums.dur_ns; }
   void emit(const Node& node, uint32_t depth) {
     laid_out_.push_back({depth, node.label, node.kind, share(weight(node), total_ns_), node.sums});
@@ -202,7 +204,7 @@ class TreeMaker {
     emit(node, depth);
     std::stable_sort(node.children.begin(), node.children.end(),
                      [](const Node& a, const Node& b) { return weight(a) > weight(b); });
-    // An operation of one kernel is that kernel.
+    // An operation with a single kernel has no child node.
     if (node.kind == "operation" && node.children.size() == 1) return;
     Node rest{"", "rest", {}, {}};
     size_t merged = 0;
@@ -228,7 +230,7 @@ class TreeMaker {
 
 // ---- tables ----
 
-// For the compute kernels of a span or a GPU.
+// A sum over the compute kernels of a span or GPU.
 auto compute_of(int64_t LevelSums::*field) {
   return [field](const auto& row) { return row.compute.*field; };
 }
@@ -263,7 +265,7 @@ Table iterations_table(const std::vector<LevelSpan>& spans) {
   return table;
 }
 
-// For the whole job: ranks of one tensor-parallel group count their tokens once.
+// Totals of the job: the ranks of a tensor-parallel group count their tokens once.
 Table job_table(const JobLevels& job, const std::vector<JobIteration>& iterations) {
   using Iteration = JobIteration;
   TableOf table(iterations,
@@ -313,14 +315,14 @@ Table gpus_table(const JobLevels& job) {
   return table;
 }
 
-// An operation of a phase, over GPUs, iterations and layers.
+// An operation in a phase, summed over GPUs, iterations and layers.
 struct PhaseOp {
   LevelPhase phase;
   uint32_t op;
   LevelSums sums;
 };
 
-// Operations by the time that they share the GPU with a collective.
+// Operations by the time that they overlap with collectives.
 Table overlap_table(const JobLevels& job) {
   std::map<std::pair<LevelPhase, uint32_t>, LevelSums> sums;
   for (const LevelCell& cell : job.cells) {
@@ -390,7 +392,8 @@ void add_alignment(const JobLevels& job, Section& section) {
   section.blocks.push_back(std::move(offsets));
 }
 
-// Counts by source of the operation, or by reason without one; the first entry is neither.
+// Counts by source of the attribution, or by reason if unattributed. The first entry is neither and
+// is skipped.
 template <typename Counts, typename Name>
 Table placements_table(const Counts& counts, const PlacementStats& stats, const ResultKey& what,
                        const Name& name, bool sure) {
@@ -445,7 +448,7 @@ void add_unplaced(const JobLevels& job, Section& section) {
   section.blocks.push_back(std::move(sources));
 }
 
-// Result and cell of a key of --group-by.
+// Result key of a --group-by key.
 const ResultKey& result_of(LevelKey key) {
   switch (key) {
     case LevelKey::kGpu:
@@ -512,7 +515,7 @@ constexpr size_t kOpsInCharts = 16;
 
 using OpSums = std::pair<std::pair<LevelPhase, uint32_t>, LevelSums>;
 
-// Compute operations of a phase, those first of which `weight` is largest; none of weight 0.
+// Compute operations of a phase by `weight`, largest first; those with weight 0 are omitted.
 template <typename Weight>
 std::vector<OpSums> ops_by(const JobLevels& job, const Weight& weight) {
   std::map<std::pair<LevelPhase, uint32_t>, LevelSums> sums;
@@ -612,7 +615,7 @@ void add_rank_charts(const JobLevels& job, Section& section) {
 
 std::string percent(int64_t part, int64_t whole) { return format_share(share(part, whole)); }
 
-// Among several stacks, those with the most time: " (T5Block 24, CLIPEncoderLayer 12)".
+// The longest of several stacks: " (T5Block 24, CLIPEncoderLayer 12)".
 std::string heaviest_stacks(const JobLevels& job) {
   constexpr size_t kNamed = 3;
   if (job.stacks.size() < 2) return "";
@@ -639,7 +642,8 @@ std::string heaviest_words(const JobLevels& job) {
   std::map<LevelPhase, int64_t> phases;
   int64_t total_ns = 0;
   int64_t layered_ns = 0;
-  // All device time, as in the tree; only the heaviest operation is one that computes.
+  // Totals include all device time, as in the tree; the heaviest operation must be a compute
+  // operation.
   for (const LevelCell& cell : job.cells) {
     const bool computes = cell.op_type != OpType::kComm && cell.op_type != OpType::kCopy;
     if (computes && job.op_names[cell.op] != "unplaced")
@@ -676,7 +680,7 @@ std::string heaviest_words(const JobLevels& job) {
   return words;
 }
 
-// A run with unknown phases is not a forward pass.
+// A run without known phases is not reported as a forward pass.
 std::string phase_words(const JobLevels& job) {
   const PlacementStats& stats = job.placement;
   const std::string by_name =
@@ -694,7 +698,7 @@ std::string phase_words(const JobLevels& job) {
   return text + ".";
 }
 
-// Idle time by the causes that the first screen names, those under a thousandth left out.
+// Idle time by the causes of the first screen, without those below a thousandth.
 std::string idle_words(const JobLevels& job, int64_t span_ns) {
   std::vector<std::pair<int64_t, std::string>> parts;
   const LevelSums total = total_of(job);
@@ -712,7 +716,7 @@ std::string idle_words(const JobLevels& job, int64_t span_ns) {
   return words;
 }
 
-// The launch overhead before and after the launch call: the paper's numbers, which do not show a
+// Launch overhead before and after the launch call, as in the paper. These numbers do not show a
 // cause.
 std::string overhead_words(const JobLevels& job) {
   const LevelSums total = total_of(job);
@@ -726,7 +730,7 @@ std::string overhead_words(const JobLevels& job) {
       percent(total.prep_ns, span_ns), percent(total.call_ns, span_ns));
 }
 
-// How the span divides: kernels, what else the GPU did between them, and idle time by cause.
+// How the span divides: kernels, other GPU activity between them, and idle time by cause.
 std::string span_words(const JobLevels& job, const LevelSums& total, int64_t span_ns) {
   std::string text =
       fmt::format("The compute kernels span {}{}: {} kernels", format_ns(span_ns),
@@ -746,7 +750,7 @@ std::string span_words(const JobLevels& job, const LevelSums& total, int64_t spa
   return text + (causes.empty() ? "." : " (" + causes + ").");
 }
 
-// Activities outside the span, if they are a hundredth of it or more.
+// Activities outside the span, if they are at least a hundredth of it.
 std::string outside_words(const JobLevels& job, int64_t span_ns) {
   int64_t comm_ns = 0;
   int64_t copy_ns = 0;
@@ -780,7 +784,7 @@ std::string overlap_words(const JobLevels& job) {
       percent(exposed_ns, comm_ns), percent(total.overlap_ns, total.dur_ns));
 }
 
-// The rest stays in the data.
+// Everything else is shown in the data only.
 void keep_words_and_tree(Section& section) {
   for (Block& block : section.blocks) {
     std::visit(

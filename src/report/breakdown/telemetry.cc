@@ -15,9 +15,9 @@
 namespace assay {
 namespace {
 
-constexpr size_t kMostPoints = 2000;      // of a curve on the page
-constexpr size_t kMostHeatMoments = 200;  // of the map of cores
-constexpr uint64_t kFewSamples = 5;       // fewer are reported as few
+constexpr size_t kMostPoints = 2000;      // points of a curve on the page
+constexpr size_t kMostHeatMoments = 200;  // columns of the heat map of cores
+constexpr uint64_t kFewSamples = 5;       // fewer samples are marked as few
 
 struct SignalWords {
   TelemetrySignal signal;
@@ -35,7 +35,7 @@ constexpr std::array<SignalWords, 7> kSignalWords = {{
     {TelemetrySignal::kTemperature, "temp.", "C", 0},
 }};
 
-// True if a symmetric interval would show a wrong limit.
+// True if a symmetric interval would have a wrong bound.
 bool skewed(const SampledValue& value) {
   const double below = value.value - value.low;
   const double above = value.high - value.value;
@@ -43,7 +43,7 @@ bool skewed(const SampledValue& value) {
 }
 
 // "1410 ±3", or "1410 (1390..1415)" for an asymmetric interval. "1290..1410" if the samples do not
-// resolve it, "~1410" if all around are equal, "-" if there are none.
+// resolve the interval, "~1410" if all samples around it are equal, "-" if there are none.
 std::string value_words(const SampledValue& value, int digits) {
   switch (value.how) {
     case SampledHow::kModelled:
@@ -73,7 +73,7 @@ const SampledValue* find(const TelemetryRow& row, TelemetrySignal signal) {
   return nullptr;
 }
 
-// Every value of every row, for programs.
+// Every value of every row, for JSON and CSV.
 Table data_table(const TelemetryReport& report) {
   struct Sampled {
     const TelemetryRow& row;
@@ -117,7 +117,7 @@ Table data_table(const TelemetryReport& report) {
   return table;
 }
 
-// One level's rows for readers, a column per signal that any of them has.
+// The rows of one level for readers, with a column per signal that occurs.
 Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
   const bool iterations = level == TelemetryLevel::kIteration;
   std::vector<TelemetryRow> rows;
@@ -143,7 +143,7 @@ Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
     uint64_t samples = 0;
     bool sampled = false;
     for (const SampledValue& value : row.values) {
-      if (value.how == SampledHow::kModelled) continue;  // from samples everywhere
+      if (value.how == SampledHow::kModelled) continue;  // estimated from samples everywhere
       samples = std::max(samples, value.samples);
       sampled = true;
     }
@@ -168,7 +168,7 @@ Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
 }
 
 Table files_table(const TelemetryReport& report) {
-  // Against the trace's beginning: times since 1970 say nothing to a reader.
+  // Relative to the start of the trace, because times since 1970 mean nothing to readers.
 
   TableOf table(report.files, {.key = "telemetry_files", .title = "Logs beside the trace"});
   table.add(keys::file, &TelemetryFile::path, elastic())
@@ -189,7 +189,7 @@ std::string placed_words(const TelemetryLag& lag) {
   return lag.beyond_sensor ? "clock_off" : "clear";
 }
 
-// Delays of the samples against the trace.
+// Delays of the samples relative to the trace.
 Table lags_table(const TelemetryReport& report) {
   const auto of_fit = [](int64_t TelemetryLag::*field) {
     return [field](const TelemetryLag& lag) {
@@ -255,7 +255,7 @@ void add_cpu(const CpuActivity& cpu, Section& section) {
   section.blocks.push_back(std::move(cores));
 }
 
-// Every n-th so that at most `most` remain.
+// The stride that keeps at most `most` of `count` elements.
 size_t stride_of(size_t count, size_t most) {
   return std::max<size_t>(1, (count + most - 1) / most);
 }
@@ -307,7 +307,7 @@ Chart siblings_chart(const TelemetryReport& report) {
           .series = {std::move(one), std::move(more)}};
 }
 
-// Mean over GPUs, band from the smallest to the largest.
+// Mean over GPUs, with a band from the minimum to the maximum.
 Series over_gpus(const TelemetryReport& report, TelemetrySignal signal, const char* name) {
   Series series{.name = name, .mark = Mark::kLine};
   const std::vector<GpuMoment> moments = gpu_moments(report, signal);
@@ -348,7 +348,7 @@ void add_track_charts(const TelemetryReport& report, Section& section) {
 
 // ---- words ----
 
-// A median of a few moments describes these, not the run.
+// With few samples, reports them as such, because their median does not describe the run.
 std::string few_cpu_words(const CpuActivity& cpu) {
   const size_t n = cpu.moments.size();
   const std::string spread =
@@ -376,7 +376,7 @@ std::string cpu_words(const CpuActivity& cpu) {
   return words;
 }
 
-// Smallest and largest weighted value over the iterations.
+// Smallest and largest weighted value over all iterations.
 std::string iteration_words(const TelemetryReport& report, const SignalWords& signal) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Cores, clocks and power during a trace, as blocks of the breakdown section.
+// CPU cores, clocks and power during a trace, as blocks of the breakdown section.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace assay {
 // "cpu", "cpu_cores", "telemetry", "telemetry_files", and the charts of Chopper's Figures 13
 // and 14.
 void add_breakdown_telemetry(const TelemetryReport& report, Section& section);
-// How busy the cores were; what clocks and power were.
+// Sentences on core utilization, clocks and power.
 std::vector<std::string> telemetry_words(const TelemetryReport& report);
 
 }  // namespace assay

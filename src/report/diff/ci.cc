@@ -1,4 +1,4 @@
-// Output for build machines: JUnit XML and annotations.
+// Output for CI: JUnit XML and GitHub annotations.
 
 #include <algorithm>
 #include <string>
@@ -36,7 +36,7 @@ std::string verdict_case(const std::vector<std::string>& words) {
   return test_case("verdict", "<system-out>" + text + "</system-out>");
 }
 
-// Message and properties of a workflow command are escaped as GitHub's toolkit does it.
+// Escapes the message and properties of a workflow command like GitHub's toolkit.
 std::string command_text(std::string_view raw, bool property) {
   std::string out;
   for (const char c : clean_text(raw)) {
@@ -58,7 +58,7 @@ std::string command(const char* level, const std::string& title, const std::stri
          "::" + command_text(message, false) + "\n";
 }
 
-// A file of one suite. totals: attributes with their counts.
+// A file with one suite. totals: XML attributes with the counts.
 std::string test_suite(const std::string& totals, const std::string& a, const std::string& b,
                        const std::string& cases) {
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + totals +

@@ -41,13 +41,13 @@ Value end_of(const ChangeInterval& interval, double end, DiffUnit unit) {
   return interval.known ? metric_value(end, unit) : Value();
 }
 
-// "+12.0 %", but "<+0.1 %" for what only rounds to nothing.
+// "+12.0 %"; "<+0.1 %" for a value that rounds to zero.
 std::string with_sign(double value, const std::string& text) {
   if (value <= 0 || !std::isfinite(value)) return text;
   return text.starts_with('<') ? "<+" + text.substr(1) : "+" + text;
 }
 
-// "+1.20": percentage points, of a difference of shares.
+// A difference of shares in percentage points: "+1.20".
 std::string points(double share) {
   return with_sign(share, format_value(share * 100, Unit::kRatio));
 }
@@ -131,7 +131,7 @@ Facts sides_facts(const DiffReport& report) {
   return facts;
 }
 
-// Rows differ in unit, so readers get text.
+// Units differ by row, so readers get text.
 Table metrics_table(const DiffReport& report) {
   const auto data = [](const char* key, Unit unit) {
     return Column{.key = key, .title = key, .unit = unit, .show = Show::kDataOnly};
@@ -297,7 +297,7 @@ Table level_table(const DiffLevel& level, size_t top) {
   return table;
 }
 
-// Contribution of each of the largest rows to the change, and of all others together.
+// Contribution of each of the largest rows to the change, and of all others combined.
 Chart level_chart(const DiffLevel& level, const DiffReport& report) {
   constexpr size_t kBars = 15;
   Series series{.name = "contribution", .mark = Mark::kBars};

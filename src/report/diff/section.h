@@ -1,6 +1,6 @@
 #pragma once
 
-// From a comparison to sections of a Document, and to the formats that build machines read.
+// Sections of a Document and CI output formats from a comparison.
 
 #include <optional>
 #include <string>
@@ -18,31 +18,31 @@ struct DiffView {
   const std::vector<GateResult>& gates;
   const TrustNotes& notes;
   size_t top = 10;   // rows per level for readers; 0 = all
-  bool any = false;  // gates do not ask whether a change is more than noise
+  bool any = false;  // gates also fail on changes that are not significant
 };
 
-// The first sentence is the answer.
+// The first sentence is the headline.
 std::vector<std::string> diff_words(const DiffView& view);
 // "diff": sides, metrics, one table per level, gates.
 std::vector<Section> diff_sections(const DiffView& view);
 
-// The smallest change of the mean that lies outside noise with an interval as wide as this one, in
-// ns; nothing without an interval.
+// The minimum detectable change of the mean in ns: the smallest change that is significant at the
+// width of this interval. nullopt without an interval.
 std::optional<double> diff_least_change(const DiffReport& report);
 
-// Output if a side could not be read: every gate, and the headline, as errors.
+// JUnit output if a side could not be read: every gate, and the headline, as an error.
 std::string diff_error_junit(const std::vector<Gate>& gates, const std::string& message,
                              const std::string& a, const std::string& b);
-// One test case per gate; without gates one that says what changed and passes.
+// One test case per gate; without gates, one passing case with the headline.
 std::string diff_junit(const DiffView& view, const std::string& a, const std::string& b);
-// "::error title=...::..." lines as GitHub reads them: failed gates, then the headline.
+// GitHub annotations ("::error title=...::..."): failed gates, then the headline.
 std::string diff_annotations(const DiffView& view);
-// A change with its sign; percentage points for a share: "+1.20 pp".
+// A change with its sign, in percentage points for a share: "+1.20 pp".
 std::string diff_change_text(double change, DiffUnit unit);
 std::string diff_interval_text(const ChangeInterval& interval, DiffUnit unit);
 // A relative change with its sign: "+12.0 %".
 std::string diff_percent_text(double share);
-// The measured value of a gate, without and with its outcome.
+// The measured value of a gate; gate_words() adds the outcome.
 std::string gate_found(const GateResult& gate);
 std::string gate_words(const GateResult& gate);
 

@@ -54,7 +54,7 @@ std::string comparison(const DiffReport& report) {
          format_ns(report.a.time_ns);
 }
 
-// True if the interval includes a relevant change as well as none.
+// True if the interval contains both zero and a relevant change.
 bool is_wide(const DiffReport& report) {
   constexpr double kMatters = 0.05;
   const ChangeInterval& share = report.time.share_interval;
@@ -74,7 +74,7 @@ std::string typical_words(const DiffReport& report) {
          " far from the rest hide it in the mean: ";
 }
 
-// The minimum detectable change with these iterations.
+// Sentence on the minimum detectable change for this number of iterations.
 std::string least_words(const DiffReport& report) {
   const std::optional<double> least = diff_least_change(report);
   if (!least || report.time.noise != DiffNoise::kNoise || report.hidden_by_few) return "";
@@ -85,7 +85,7 @@ std::string least_words(const DiffReport& report) {
          " cannot be told from noise.";
 }
 
-// Above a factor of two, a percentage is hard to read.
+// Above a factor of two, percentages are hard to read.
 std::string how_much(const DiffMetric& time, int64_t change_ns) {
   if (time.change_share > 1) {
     return "B takes " + format_value(time.b / time.a, Unit::kRatio) + " times as long: ";
@@ -131,7 +131,7 @@ const DiffLevel& level_of(const DiffReport& report, DiffLevelKind kind) {
   return report.levels[static_cast<size_t>(kind)];
 }
 
-// Change of a row. A kernel or operation has only its own time: idle time before it is listed by
+// Change of a row. A kernel or operation has only its own time: preceding idle time is listed by
 // cause, among the parts of an iteration.
 int64_t change_of(const DiffRow& row, DiffLevelKind kind) {
   return kind == DiffLevelKind::kPart ? row.change_ns : row.b.busy_ns - row.a.busy_ns;
@@ -144,7 +144,7 @@ struct Move {
 std::vector<Move> moves_of(const DiffLevel& level) {
   std::vector<Move> moves;
   for (const DiffRow& row : level.rows) {
-    // Neither a kernel nor an operation: the parts mention it.
+    // Waiting is neither a kernel nor an operation; it is listed among the parts.
     const bool waiting = row.rest && row.a.name == kWaitingForRanks;
     if (waiting && level.kind != DiffLevelKind::kPart) continue;
     const int64_t ns = change_of(row, level.kind);
@@ -155,7 +155,7 @@ std::vector<Move> moves_of(const DiffLevel& level) {
   return moves;
 }
 
-// True if it takes as long as before, and only its overlap with others has changed.
+// True if the duration is unchanged and only the overlap with others differs.
 bool moved_aside(const Move& move) {
   const DiffRow& row = *move.row;
   if (row.kind != DiffKind::kBoth || row.rest) return false;
@@ -173,7 +173,7 @@ std::string begun_quote(const Move& move) {
   return text;
 }
 
-// For its own time.
+// A quoted move with its own time.
 std::string quoted(const Move& move) {
   const bool aside = moved_aside(move);
   return begun_quote(move) +
@@ -187,7 +187,8 @@ std::string told_share(int64_t told, int64_t change) {
   return signed_ns(told) + " of " + signed_ns(change) + " come from ";
 }
 
-// The rows with the sign of the total, largest first, until most of it is explained.
+// Lists rows with a change in the direction of the total, largest first, until most of it is
+// explained.
 std::string sources(const std::vector<Move>& moves, int64_t change, const std::string& noun) {
   int64_t told = 0;
   std::string list;
@@ -216,7 +217,7 @@ std::string largest_moves(const std::vector<Move>& moves, const std::string& nou
   return named == 0 ? "" : "The largest moves among " + noun + ": " + list + ".";
 }
 
-// For a change that is not significant: its significant parts, with the idle time before them.
+// For a change that is not significant: its significant parts, including the idle time before them.
 std::string beyond_noise(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
   std::vector<Move> moves;
   for (const DiffRow& row : level_of(report, kind).rows) {
@@ -240,8 +241,8 @@ std::string origins(const DiffReport& report, DiffLevelKind kind, const std::str
   return cancelling ? largest_moves(moves, noun) : sources(moves, report.change_ns, noun);
 }
 
-// The factor by which `of` (a number of a row's side) changed, in nine tenths of the kernels' time
-// and in `least_kernels` or more; 1 if there is none, or hardly any.
+// The common factor by which field `of` changed. It must hold for nine tenths of the kernel time
+// and for at least `least_kernels` kernels. 1 if there is none, or the change is too small.
 double common_ratio(const DiffReport& report, double DiffRowSide::* of, size_t least_kernels) {
   constexpr double kAlike = 0.02;
   constexpr double kChanged = 0.03;
@@ -270,7 +271,7 @@ double common_ratio(const DiffReport& report, double DiffRowSide::* of, size_t l
   return std::abs(middle - 1) < kChanged || alike_ns < kMost * all_ns ? 1 : middle;
 }
 
-// Every kernel changed by the same factor, so the common cause is not a kernel.
+// If every kernel changed by the same factor, the common cause is not a kernel.
 std::string common_factor(const DiffReport& report) {
   constexpr size_t kLeastKernels = 5;
   const double often = common_ratio(report, &DiffRowSide::calls, kLeastKernels);
@@ -286,7 +287,8 @@ std::string common_factor(const DiffReport& report) {
          " times as long: look at clocks, power, the card or the batch, not at one kernel.";
 }
 
-// The same work of the host took another time by one factor: what of the change that is.
+// Sentence on host work that both sides have, if it changed by a common factor, with its share of
+// the total change.
 std::string pace_sentence(const DiffReport& report) {
   const PaceChange& pace = report.pace;
   if (!pace.differs() || std::abs(pace.change_ns) * 20 < std::abs(report.change_ns)) return "";
@@ -302,7 +304,7 @@ std::string pace_sentence(const DiffReport& report) {
          "cold in waits.";
 }
 
-// For jobs: the ranks that changed themselves, so that the others wait.
+// For jobs: the ranks that changed themselves and make the others wait.
 std::string ranks_sentence(const DiffReport& report) {
   const DiffRanks& found = report.ranks;
   const std::string waiting = signed_ns(found.waiting_change_ns) + " per iteration and rank";

@@ -1,8 +1,8 @@
 #pragma once
 
 // Results as columns and facts. A key is declared once, with title and unit, in the results.h of
-// its section (document/results.h for keys of several sections); here it gets its values. A column
-// is a key and a function that returns its cell for a row, so cells and columns always match.
+// its section (document/results.h for keys of several sections). A column pairs a key with the
+// function that computes its cell for a row, so that cells and columns always match.
 
 #include <concepts>
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace assay {
 
-// One result: its key in JSON, CSV and SQL, its title on screen, its unit. Its meaning is next to
-// it in results.h; tools/gen_metrics_docs.py copies it to docs/metrics.md.
+// One result: its key in JSON, CSV and SQL, its title on screen, and its unit. Its meaning is in
+// results.h; tools/gen_metrics_docs.py copies it to docs/metrics.md.
 struct ResultKey {
   const char* key;
   const char* title;
@@ -33,7 +33,7 @@ struct Look {
 };
 inline Look elastic(Show show = Show::kEverywhere) { return {show, true}; }
 
-// Columns that say something only where there is something to say.
+// For columns that are shown only if some row has a value.
 inline Show shown_if(bool any) { return any ? Show::kEverywhere : Show::kDataOnly; }
 
 Column column_of(const ResultKey& key, const Look& look = {});
@@ -41,22 +41,23 @@ Item fact(const ResultKey& key, Value value, std::string note = {}, Show show = 
 // For JSON and CSV only.
 Item data_fact(const ResultKey& key, Value value);
 
-// A vector's elements, and what makes a cell of one. Their types only TableOf knows: it is compiled
-// for each column there is, and what fills the rows need not be (a seventh of report/breakdown).
+// A type-erased vector, and a function that computes one cell of an element. Only TableOf knows the
+// types. It is instantiated for every column, while the code that fills rows is not a template
+// (saves a seventh of report/breakdown).
 struct CellSource {
   const void* first;
-  size_t step;  // bytes from one to the next
+  size_t step;  // stride in bytes
 };
 struct CellMaker {
   const void* how;
   Value (*cell)(const void* how, const void* element);
 };
 Table with_rows(Table head, size_t count);
-// Adds the column, and to each row the cell of the element in its place.
+// Appends the column, and to each row the cell of the element at the same index.
 void add_cells(Table& table, Column column, const CellSource& from, const CellMaker& maker);
 
-// A table with one row per element of `from`, which must outlive it. Columns come in the order in
-// which they are added.
+// A table with one row per element of `from`, which must outlive it. Columns are in the order of
+// the add() calls.
 template <typename R>
 class TableOf : public Table {
  public:
@@ -70,12 +71,12 @@ class TableOf : public Table {
   TableOf& add(const ResultKey& result, F cell, const Look& look = {}) {
     return add_named(column_of(result, look), cell);
   }
-  // Times kept as doubles, published as whole nanoseconds.
+  // Times stored as doubles, published as whole nanoseconds.
   template <typename B>
   TableOf& add_ns(const ResultKey& result, double B::* field, const Look& look = {}) {
     return add(result, [field](const R& row) { return whole_ns(row.*field); }, look);
   }
-  // A column with a name from the user or the data: a configuration, a sensor.
+  // A column named by the user or the data: a configuration, a sensor.
   template <typename F>
   TableOf& add_named(Column column, F cell) {
     add_cells(*this, std::move(column), from_, {&cell, &cell_of<F>});

@@ -13,7 +13,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// The cells of "| a | b |"; "\|" is not a border.
+// The cells of "| a | b |"; "\|" does not separate cells.
 std::vector<std::string_view> cells_of(std::string_view line) {
   line = trimmed(line);
   line.remove_prefix(1);
@@ -36,8 +36,8 @@ void add_quoted(std::string_view cell, std::vector<std::string>& keys) {
   }
 }
 
-// "`causes[]`, `roof.unknown` (top)" as "causes" and "roof.unknown"; words without quotes count
-// too.
+// "`causes[]`, `roof.unknown` (top)" gives "causes" and "roof.unknown"; words without backticks
+// count too.
 std::vector<std::string> tables_of(std::string_view cell) {
   std::vector<std::string> tables;
   add_quoted(cell, tables);
@@ -47,7 +47,7 @@ std::vector<std::string> tables_of(std::string_view cell) {
   return tables;
 }
 
-// Markdown as plain text: backticks and stars gone, "[words](target)" as its words.
+// Markdown as plain text: without backticks and stars, and "[text](target)" as its text.
 std::string plain(std::string_view cell) {
   std::string text;
   for (size_t i = 0; i < cell.size(); ++i) {
@@ -73,13 +73,13 @@ bool is_rule(std::string_view line) {
   return line.starts_with("|---") || line.starts_with("| ---");
 }
 
-// Columns that identify the row or point elsewhere, and say nothing about what a number means.
+// True for columns that identify a row or refer elsewhere and do not define a number.
 bool says_nothing(std::string_view header) {
   constexpr std::array kNames = {"label", "unit", "test", "where", "keys"};
   return std::find(kNames.begin(), kNames.end(), header) != kNames.end();
 }
 
-// The columns that matter, each with its name where there are several.
+// The defining columns, each preceded by its name if there are several.
 std::string text_of(const std::vector<std::string_view>& header,
                     const std::vector<std::string_view>& cells) {
   std::vector<size_t> telling;
@@ -106,7 +106,7 @@ constexpr std::string_view kFloorHeading = "the launch floor";        // languag
 constexpr std::string_view kSharedHeading = "keys of several rooms";  // language: allow room
 constexpr std::string_view kOtherKeys = "other keys of ";
 
-// Headings of docs/metrics.md that belong to one module: that of its name, and these.
+// Headings of docs/metrics.md that belong to a module in addition to that with its name.
 struct ModuleHeading {
   std::string_view module;
   std::string_view heading;
@@ -125,7 +125,7 @@ constexpr std::array kModuleHeadings = {
     ModuleHeading{"diff", "diff"},
 };
 
-// Sections with a name that is not that of their module.
+// The module of a section, for sections named differently.
 std::string module_of(std::string_view section) {
   if (section == "host_overhead") return "overhead";
   if (section == "roofline" || section == "memory") return "breakdown";
@@ -137,7 +137,7 @@ bool is_of_a_module(std::string_view heading) {
                      [&](const ModuleHeading& one) { return one.heading == heading; });
 }
 
-// True if the text under the heading is that of the module; "" is the top of a document.
+// True if the text under the heading belongs to the module; "" is the top level of a document.
 bool belongs(const std::string& module, std::string_view heading) {
   if (module.empty()) return !is_of_a_module(heading) && heading != kSharedHeading;
   if (heading == module) return true;
@@ -159,7 +159,8 @@ bool names_end(const Definition& definition, std::string_view table) {
                      [&](const std::string& named) { return named.ends_with(end); });
 }
 
-// The nearer to the place the smaller; of the same, all are meant.
+// Distance of a definition from a place; smaller is closer. Definitions at the same distance all
+// apply.
 constexpr int kElsewhere = 9;
 int distance(const Definition& definition, std::string_view section, std::string_view table) {
   const std::string module = module_of(section);
@@ -182,8 +183,8 @@ std::vector<Definition> parse_definitions(std::string_view markdown) {
   std::vector<std::string_view> header;
   std::string room;
   std::string heading;
-  std::vector<std::string> subject;  // the table that the text under the heading opens with
-  std::vector<std::string> tables;   // of the row, or of the last row above that names some
+  std::vector<std::string> subject;  // tables named at the beginning of the text under the heading
+  std::vector<std::string> tables;   // tables of the row, or of the last row above that names any
   std::string_view previous;
   while (!markdown.empty()) {
     const size_t end = std::min(markdown.find('\n'), markdown.size());

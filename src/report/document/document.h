@@ -1,8 +1,8 @@
 #pragma once
 
-// A Document: the content of an answer, independent of its presentation. Plain data, without
-// knowledge of analyses and output formats; section_*.cc fill it, the writers (writers.h) print it.
-// Values are raw and in base units (ns, bytes, W, J, shares 0..1): only the writers scale and
+// A Document: the content of an answer, independent of its presentation. Plain data without
+// knowledge of analyses and output formats. section_*.cc fill it, the writers (writers.h) print it.
+// Values are raw and in base units (ns, bytes, W, J, shares 0..1); only the writers scale and
 // round.
 //
 // Mapping to JSON (keys in the order given, integers stay integers):
@@ -12,7 +12,8 @@
 //             with the same key merge.
 //   Facts     an object under its key; with an empty key the items merge into the section's object
 //   Table     an array of objects under its key, one key per column; "at.bb" is "bb" in an object
-//   "at" Tree      an array of objects under its key: "depth", label_key, then one key per column
+//             "at"
+//   Tree      an array of objects under its key: "depth", label_key, then one key per column
 //   Prose     a list of strings under its key
 //   Elements  an array under its key, each element an object with its own sections: tables in rows
 //   A Table, Tree, Prose or Elements with an empty key is for readers only: not in JSON, not in
@@ -38,13 +39,13 @@
 
 namespace assay {
 
-// Outputs that show a block, a column or an item.
+// Which outputs show a block, a column or an item.
 enum class Show : uint8_t {
   kEverywhere,
   kReadersOnly,  // terminal, Markdown and the page
   kDataOnly,     // JSON and CSV
   kPageOnly,     // the HTML page
-  kTextOnly,     // terminal and Markdown: what the page draws
+  kTextOnly,     // terminal and Markdown: data that the page draws as a chart
 };
 
 // One named value. The key carries the unit (tklqt_ns), the label does not (TKLQT).
@@ -64,14 +65,14 @@ struct Column {
   std::string title;
   Unit unit = Unit::kNone;
   Align align = Align::kAuto;
-  bool elastic = false;  // may be shortened in the middle when the screen is narrow
+  bool elastic = false;  // may be shortened in the middle on narrow screens
   Show show = Show::kEverywhere;
 };
 
-// A row has one value per column; values missing at its end count as missing, surplus is ignored.
+// One value per column. Missing values at the end count as missing; surplus values are ignored.
 using Row = std::vector<Value>;
 
-// Rows that a reader format shows when the author says nothing else.
+// Default number of rows shown to readers.
 constexpr size_t kDefaultRowLimit = 20;
 
 struct Prose {
@@ -94,7 +95,8 @@ struct Table {
   std::vector<Column> columns = {};
   std::vector<Row> rows = {};
   size_t terminal_limit = kDefaultRowLimit;  // rows shown to readers; 0 = all
-  size_t data_only_rows = 0;                 // the last of `rows`, which readers need not see
+  size_t data_only_rows = 0;                 // number of rows at the end of `rows` that readers do
+                                             // not see
   Show show = Show::kEverywhere;
 
   size_t reader_rows() const { return rows.size() - std::min(data_only_rows, rows.size()); }
@@ -115,8 +117,8 @@ struct Tree {
   std::vector<TreeNode> nodes = {};
   size_t terminal_limit = 0;  // nodes shown to readers; 0 = all
   Show show = Show::kEverywhere;
-  // The column with the areas of an icicle chart on the page: children sum to at most their parent.
-  // Empty = no such chart.
+  // The column with the areas of an icicle chart on the page; children sum to at most their parent.
+  // Empty = no chart.
   std::string area_key = {};
 };
 
@@ -135,45 +137,45 @@ struct Axis {
   bool logarithmic = false;
 };
 
-// One curve, cloud of points or row of bars. A non-finite y is a gap.
+// One curve, point cloud or row of bars. A non-finite y is a gap.
 struct Series {
   std::string name = {};
   Mark mark = Mark::kLine;
   std::vector<double> x = {};  // empty: the chart's categories, in order
   std::vector<double> y = {};
-  // An interval around y: a band around a line, whiskers on points and bars. Both empty, or both as
-  // long as y.
+  // Interval around y, drawn as a band for lines and as whiskers for points and bars. Both are
+  // empty or as long as y.
   std::vector<double> low = {};
   std::vector<double> high = {};
-  std::vector<std::string> labels = {};  // what a point is, for its tooltip; empty or as long as y
+  std::vector<std::string> labels = {};  // tooltip of each point; empty or as long as y
 };
 
-// A line across the chart: a knee, a peak, the median.
+// A straight line across the chart: a knee, a peak, the median.
 struct Guide {
-  enum class Across : uint8_t { kX, kY };  // kX: at an x value, drawn upright
+  enum class Across : uint8_t { kX, kY };  // kX: vertical line at an x value
   Across across = Across::kX;
   double value = 0;
   std::string label = {};
 };
 
-// For the page only. Other formats have the data of a chart in a table or in facts. Only samples
-// too many to print (every launch, every sensor sample) may be in a chart alone.
+// Shown on the page only. Other formats have the same data in a table or in facts, except for
+// samples that are too many to print (every launch, every sensor sample).
 struct Chart {
   std::string key = {};    // anchor on the page, unique within the section
   std::string title = {};  // "Launch and queue time by batch size (SKIP, Figure 6)"
   std::string caption = {};
   Axis x = {};
   Axis y = {};
-  std::vector<std::string> categories = {};  // of the x axis, when that is not a number
+  std::vector<std::string> categories = {};  // of the x axis, if it is not numeric
   std::vector<Series> series = {};
   std::vector<Guide> guides = {};
-  bool horizontal = false;  // categories run downwards: long names
+  bool horizontal = false;  // categories run downwards, for long names
   Show show = Show::kPageOnly;
 };
 
 struct Section;
 
-// Things that each have facts and tables of their own: kernels with a profile each.
+// Objects with their own facts and tables, for example kernels with a profile each.
 struct Elements {
   std::string key = {};
   std::vector<std::vector<Section>> elements = {};
@@ -186,7 +188,7 @@ struct Section {
   std::string key = {};
   std::string title = {};
   std::vector<Block> blocks = {};
-  bool folded = false;  // Markdown shows the title alone until the reader opens it
+  bool folded = false;  // Markdown shows only the title until the reader opens it
 };
 
 struct Tool {
@@ -194,13 +196,13 @@ struct Tool {
   std::string version = {};
 };
 
-// One input file. JSON: the name alone, or {"name", <items>} when there are items.
+// One input file. JSON: the name, or {"name", <items>} if there are items.
 struct Input {
   std::string name;
   std::vector<Item> items = {};
 };
 
-// One line of the import log. first_offset: byte in the uncompressed input, -1 = no place (null).
+// One line of the import log. first_offset: byte in the uncompressed input, -1 = unknown (null).
 struct ImportNote {
   std::string code;
   std::string severity;
@@ -209,8 +211,8 @@ struct ImportNote {
   int64_t first_offset = -1;
 };
 
-// One rank, one batch size, one configuration of a document about several inputs. JSON: {"name",
-// <items>, "import_log", "headline", <sections>}, an element of the document's parts_key array.
+// One rank, batch size or configuration of a document on several inputs. JSON: {"name", <items>,
+// "import_log", "headline", <sections>}, an element of the document's parts_key array.
 struct Part {
   std::string name;
   std::vector<Item> items = {};
@@ -218,8 +220,8 @@ struct Part {
   std::vector<std::string> verdict = {};
   std::vector<Section> sections = {};
   std::optional<ShortAnswer> answer = {};
-  std::string lanes = {};  // what the page's timeline shows (report/run/lanes.h); may be empty
-  std::string lane_details = {};  // what it says of single events
+  std::string lanes = {};  // data of the page's timeline (report/run/lanes.h); may be empty
+  std::string lane_details = {};  // details of the timeline's events
 };
 
 struct Document {
@@ -230,16 +232,16 @@ struct Document {
   std::vector<Input> files = {};  // other files that were read: tables, logs, launch-overhead
                                   // floors, models
   std::vector<ImportNote> import_log = {};
-  std::vector<std::string> verdict = {};   // sentences; the first one is the answer
-  std::optional<ShortAnswer> answer = {};  // JSON: "summary"; shown to readers instead of
+  std::vector<std::string> verdict = {};   // headline sentences; the first one is the answer
+  std::optional<ShortAnswer> answer = {};  // "summary" in JSON; readers see it instead of
                                            // everything else
-  std::string lanes = {};                  // as of a part
+  std::string lanes = {};                  // as in Part
   std::string lane_details = {};
   std::vector<Section> sections = {};
   std::string parts_key = "parts";  // e.g. "ranks"
   std::vector<Part> parts = {};
-  // Parts by priority, the most informative first: a full page omits sections and timelines of the
-  // last. Empty = as they are.
+  // Indices of parts, most informative first: a page over its size limit omits sections and
+  // timelines of the last. Empty = document order.
   std::vector<size_t> parts_order = {};
 };
 

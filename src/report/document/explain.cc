@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// The tables of words as they were when the program was built.
+// The tables of terms at build time.
 std::string_view words_text();
 std::string_view old_words_text();
 
@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMostLines = 20;
 constexpr size_t kHead = 10;
 
-// As it is typed: any case, blanks and dashes as underscores.
+// Normalizes input: lower case, blanks and dashes as underscores.
 std::string normal(std::string_view word) {
   std::string text;
   for (const char c : word) {
@@ -29,7 +29,7 @@ std::string normal(std::string_view word) {
   return text;
 }
 
-// A key without the suffix of its unit.
+// A key without its unit suffix.
 std::string stem(std::string_view key) {
   for (const std::string_view ending : {"_ns", "_share", "_bytes", "_w", "_j", "_hz"}) {
     if (key.ends_with(ending)) return normal(key.substr(0, key.size() - ending.size()));
@@ -37,7 +37,7 @@ std::string stem(std::string_view key) {
   return normal(key);
 }
 
-// "Launch and queue time: TKLQT" as the place of a heading in docs/metrics.md.
+// "Launch and queue time: TKLQT" as an anchor in docs/metrics.md.
 std::string anchor(std::string_view heading) {
   std::string text;
   for (const char c : heading) {
@@ -93,7 +93,7 @@ bool is_named(const Definition& definition, const std::string& wanted) {
   return normal(definition.label) == wanted;
 }
 
-// Definitions with a label first: they say more than rows that only list a key.
+// Definitions with a label come first: they are more informative than rows that only list a key.
 std::vector<Definition> definitions_of(const std::string& wanted) {
   std::vector<Definition> found;
   for (Definition& definition : parse_definitions(metrics_text())) {
@@ -112,7 +112,7 @@ const Word* term_called(const std::string& wanted) {
   return nullptr;
 }
 
-// By the key of its number, with or without the unit.
+// The term with this key, with or without unit suffix.
 const Word* term_of_key(const std::string& wanted) {
   for (const Word& word : explained_terms()) {
     if (!word.key.empty() && (normal(word.key) == wanted || stem(word.key) == wanted)) return &word;
@@ -137,7 +137,8 @@ const OldWord* old_word_called(const std::string& wanted) {
   return nullptr;
 }
 
-// Keys, section and place of the formula; other definitions of the same name with their headings.
+// Appends keys, section and location of the formula, and other definitions of the same name with
+// their headings.
 void add_definitions(Lines& lines, const std::vector<Definition>& found) {
   const Definition& first = found.front();
   std::string keys;
@@ -185,7 +186,7 @@ void add_old_word(Lines& lines, const OldWord& word, const std::string& wanted) 
     lines.plain("");
     return add_cause(lines, *cause);
   }
-  // A key of the data may still have this name.
+  // A key of the data may have the same name.
   const std::vector<Definition> found = definitions_of(wanted);
   if (found.empty()) return;
   lines.headed("as key", found.front().text);

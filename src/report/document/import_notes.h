@@ -7,7 +7,7 @@
 
 namespace assay {
 
-// The codes that were counted at least once, in the order of the closed list.
+// The codes with a count above 0, in the order of their definition.
 std::vector<ImportNote> import_notes(const ImportLog& log);
 
 }  // namespace assay

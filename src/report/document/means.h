@@ -1,6 +1,6 @@
 #pragma once
 
-// Means over iterations with their intervals, in the common form of all sections.
+// Means over iterations with confidence intervals, as all sections print them.
 
 #include <vector>
 
@@ -12,10 +12,10 @@ namespace assay {
 struct MeanOf {
   const ResultKey& what;
   const MeanInterval& mean;
-  bool is_signed = false;  // else an interval ends where the quantity does, at 0
+  bool is_signed = false;  // false: the interval is cut at 0
 };
 
-// "means": one row per mean. Rows differ in unit, so readers get text.
+// Table "means", one row per mean. Units differ by row, so readers get text.
 Table means_table(const std::vector<MeanOf>& means, size_t terminal_limit);
 
 }  // namespace assay

@@ -1,8 +1,8 @@
 #pragma once
 
-// The colours of the causes: one meaning, one colour, on the terminal, the page and in pictures.
-// Chosen to be distinct for every kind of colour vision (tests/unit/report/palette_test.cc measures
-// it). Colour is never the only cue, because sixteen colours are not distinct for everyone.
+// Colours of the causes, the same on the terminal, the page and in pictures. They are distinct for
+// every kind of colour vision (measured by tests/unit/report/palette_test.cc). Colour is never the
+// only cue, because sixteen colours are not distinct for everyone.
 
 #include <cstdint>
 #include <span>
@@ -14,12 +14,12 @@ struct CauseColour {
   std::string_view key;
   uint32_t light;  // 0xRRGGBB, on a white page
   uint32_t dark;   // on a dark one, and on terminals
-  bool hatched;    // what the recording does not show, and what happens once
+  bool hatched;    // for unrecorded time and one-time initialization
 };
 
-// For all keys of causes, including "rest".
+// The colours of all cause keys, including "rest".
 std::span<const CauseColour> cause_colours();
-// That of "no_evidence" for a key that is none.
+// The colour of a cause; that of "no_evidence" for an unknown key.
 const CauseColour& colour_of(std::string_view key);
 
 }  // namespace assay

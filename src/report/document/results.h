@@ -1,16 +1,16 @@
 #pragma once
 
-// The results that several sections print, each declared once. R(key, title, unit, meaning)
-// declares a result. U(key, meaning) describes a declared one, or a table, in another place.
-// O(object) begins the keys of an object. An empty meaning repeats that of the row above. JSON
-// keys, columns, titles, units, and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come
-// from here.
+// Results that several sections print, each declared once. R(key, title, unit, meaning) declares a
+// result. U(key, meaning) describes a declared result or a table in another place. O(object) begins
+// the keys of an object. An empty meaning repeats that of the row above. JSON keys, columns,
+// titles, units and the tables of docs/metrics.md (tools/gen_metrics_docs.py) are generated from
+// it.
 
 #include "report/document/columns.h"
 
 // clang-format off: tables read best as tables
 
-// Keys of several sections: one title and one unit in every row.
+// Keys used by several sections, with the same title and unit everywhere.
 #define ASSAY_SHARED_RESULTS(R, U, O) \
   R(a, "A", kNone, "of side A of a comparison; a coefficient of a curve") \
   R(b, "B", kNone, "of side B; another coefficient") \

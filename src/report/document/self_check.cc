@@ -12,14 +12,14 @@
 namespace assay {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a share that was divided
+constexpr double kRounding = 1e-9;  // tolerance of a share that results from a division
 
 constexpr const char* kShareLaw = "a share is between 0 and 1";
 constexpr const char* kNegativeLaw = "it cannot be negative";
 constexpr const char* kIntervalLaw = "its interval does not hold it";
 
-// Parts of a whole. A ratio to a model may exceed 1 or be negative: to a roofline or another peak, to the launch-overhead
-// floor and to models of power and replay.
+// True for parts of a whole. Ratios to a model may exceed 1 or be negative: to a roofline or
+// another peak, to the launch-overhead floor, and to models of power and replay.
 bool is_share(std::string_view key, Unit unit) {
   const bool of_model = key == "error_share" || key == "floor_share" || key == "link_share" ||
                         key == "energy_share" || key.starts_with("peak_") ||
@@ -28,14 +28,14 @@ bool is_share(std::string_view key, Unit unit) {
   return unit == Unit::kShare && of_whole && !of_model;
 }
 
-// Watts are not among them: the headroom below a power limit, and what the components of a GPU leave of its power, are
-// differences.
+// Excludes watts: the headroom below a power limit, and the power of a GPU minus that of its
+// components, are differences.
 bool is_amount(Unit unit) {
   return unit == Unit::kCount || unit == Unit::kBytes || unit == Unit::kPerSecond ||
          unit == Unit::kBytesPerSecond;
 }
 
-// The law that one value alone breaks; null if none.
+// The invariant that a single value violates; null if none.
 const char* broken_alone(std::string_view key, Unit unit, const Value& value) {
   const std::optional<double> number = value.number();
   if (!number) return nullptr;
@@ -43,7 +43,8 @@ const char* broken_alone(std::string_view key, Unit unit, const Value& value) {
   return is_amount(unit) && *number < 0 ? kNegativeLaw : nullptr;
 }
 
-// `key` without the word `word`, as "gain_ns" is "gain_low_ns" without "low". Empty if it does not have the word.
+// `key` without `word`: "gain_low_ns" without "low" is "gain_ns". Empty if the key does not contain
+// it.
 std::string without(std::string_view key, std::string_view word) {
   for (size_t at = key.find(word); at != std::string_view::npos; at = key.find(word, at + 1)) {
     const size_t end = at + word.size();
@@ -58,14 +59,14 @@ std::string without(std::string_view key, std::string_view word) {
   return {};
 }
 
-// Places of a value and of its ends within a row.
+// Indices of a value and of the ends of its interval within a row.
 struct Ends {
   size_t value = 0;
   std::optional<size_t> low;
   std::optional<size_t> high;
 };
 
-// keys: with what they are the keys of.
+// keyed: elements with a key, such as columns or items.
 template <typename Keyed>
 std::vector<Ends> ends_among(const std::vector<Keyed>& keyed) {
   std::map<std::string_view, Ends> by_key;
@@ -89,7 +90,8 @@ std::string joined(const std::string& place, const std::string& key) {
   return place.empty() || key.empty() ? place + key : place + "." + key;
 }
 
-// Visits the cells of a document, and calls the sink with place, law and value of those that break a law.
+// Visits the cells of a document. Calls the sink with location, invariant and value for each
+// violation.
 template <typename Sink>
 class Walker {
  public:
@@ -134,7 +136,8 @@ class Walker {
     }
   }
 
-  // `keyed` has keys and units of the cells. `cell` gives the i-th value, or null if the row is shorter.
+  // `keyed` has the keys and units of the cells. `cell(i)` returns the i-th value, or null if the
+  // row is shorter.
   template <typename Keyed, typename Cell>
   void row(const std::string& place, const std::vector<Keyed>& keyed, const std::vector<Ends>& ends,
            Cell cell) {
@@ -165,9 +168,9 @@ class Walker {
 };
 
 struct BrokenAnswer {
-  std::vector<std::pair<size_t, const char*>> actions;  // place, law
+  std::vector<std::pair<size_t, const char*>> actions;  // index, invariant
   bool sums = true;                                      // the causes add up to the whole
-  std::vector<std::pair<std::string, const char*>> findings;  // code, law
+  std::vector<std::pair<std::string, const char*>> findings;  // code, invariant
 };
 
 BrokenAnswer broken_in(const ShortAnswer& answer) {
@@ -224,7 +227,7 @@ void repair(ShortAnswer& answer) {
   for (auto one = broken.actions.rbegin(); one != broken.actions.rend(); ++one) {
     answer.levers.erase(answer.levers.begin() + static_cast<std::ptrdiff_t>(one->first));
   }
-  if (!broken.actions.empty()) answer.together.clear();  // it counts places of actions
+  if (!broken.actions.empty()) answer.together.clear();  // refers to actions by index
 }
 
 // Doc: Document or const Document.

@@ -1,7 +1,7 @@
 #pragma once
 
-// Laws that hold for every answer, whatever the run was. They are the last gate before a document is written: a number
-// that cannot be true is left out and counted, never printed.
+// Invariants of every answer, checked before a document is written. A number that violates one is
+// left out and counted, never printed.
 
 #include <string>
 #include <vector>
@@ -11,19 +11,21 @@
 namespace assay {
 
 struct Breach {
-  std::string place;  // as JSON has it: "flow.causes[3].share"
+  std::string place;  // JSON path: "flow.causes[3].share"
   std::string law;    // "a share is between 0 and 1"
 };
 
-// The statements of `document` that break a law, in its order. Linear in its cells.
-// Parts of a whole lie between 0 and 1; changes and ratios to a model may lie outside. Counts and bytes are not
-// negative; watts may be, as the headroom below a limit. A value lies between its ends, as "gain_ns" between
-// "gain_low_ns" and "gain_high_ns". The causes of an answer add up to the whole. An action saves at most the whole, and
+// Returns the values of `document` that violate an invariant, in document order. Linear in the
+// number of cells. Invariants: shares of a whole are between 0 and 1 (changes and ratios to a model
+// may exceed that). Counts and bytes are not negative; watts may be, such as the headroom below a
+// limit. A value lies within its interval, for example "gain_ns" between "gain_low_ns" and
+// "gain_high_ns". The causes of an answer sum to the whole. An action saves at most the whole, and
 // its gain lies within its interval.
 std::vector<Breach> breaches_of(const Document& document);
 
-// Leaves out the statements that break a law. Cells become missing, and actions go. An answer has no confidence if its
-// causes do not add up. One entry "self_check" of the import log counts the breaches and names the first.
+// Removes the values that violate an invariant: cells become missing, actions are dropped. An
+// answer with causes that do not add up loses its confidence. One import-log entry "self_check"
+// counts the violations and names the first.
 void withhold(const std::vector<Breach>& breaches, Document& document);
 
 }  // namespace assay

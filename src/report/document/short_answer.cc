@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// "A. B" as "A." and "B": where a full stop is followed by a capital letter.
+// Splits "A. B" into "A." and "B", where a period is followed by a capital letter.
 std::vector<std::string> single_sentences(const std::vector<std::string>& texts) {
   std::vector<std::string> sentences;
   for (const std::string& text : texts) {
@@ -28,8 +28,8 @@ std::vector<std::string> single_sentences(const std::vector<std::string>& texts)
   return sentences;
 }
 
-// Splits a sentence that is too long for a headline into two: at the last semicolon, else colon,
-// else comma that leaves the first short enough, and not too short; else at a blank.
+// Splits a sentence that is too long for a headline at the last semicolon, else colon, else comma,
+// else blank. The first part must fit and must not be too short.
 std::pair<std::string, std::string> in_two(const std::string& sentence) {
   constexpr size_t kLeast = kLongestVerdict / 3;
   for (const std::string_view joint : {"; ", ": ", ", ", " "}) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The first screen: how the time was spent, recommended changes, confidence, and the next command.
+// The first screen: how time was spent, recommended actions, confidence, and the next command.
 // Plain data, built once, with the same content on the terminal, in Markdown, JSON and on the page.
-// All shares are of the wall time of the window (times devices, if there are several).
+// All shares are of the window's wall time (times the number of devices).
 
 #include <array>
 #include <cstdint>
@@ -15,55 +15,55 @@
 
 namespace assay {
 
-// A part of the whole. The word for a reader: findings::cause_legend().
+// Time with one cause. findings::cause_legend() has its displayed name.
 struct AnswerCause {
   std::string key;  // "compute", "dispatch", ...
   int64_t ns = 0;
 };
 
-// The action at another factor, as replayed.
+// The same action with another scale factor, as simulated.
 struct AnswerPoint {
-  std::string edit;   // as `assay whatif --edit` takes it
+  std::string edit;   // argument of `assay whatif --edit`
   std::string words;  // "at 50 %", "1.5 times as fast"
   int64_t gain_ns = 0;
-  std::string grade;    // as of an action
-  std::string between;  // as of an action
+  std::string grade;    // as AnswerLever::grade
+  std::string between;  // as AnswerLever::between
 };
 
 struct AnswerLever {
   std::string key;    // "cheaper_host", ...
-  std::string title;  // what to do, at most some 45 characters
-  std::string code;   // what to type or change, or why; may be empty
+  std::string title;  // what to do, about 45 characters at most
+  std::string code;   // code or change to apply, or the reason; may be empty
   int64_t gain_ns = 0;
   double share = 0;   // of the window
   std::string grade;  // "simulated" or "up to"
-  // Interval of the gain, in words, or that it is unknown; empty = not requested.
+  // Interval of the gain in words, or that it is unknown; empty = not requested.
   std::string between = {};
-  std::optional<Interval> gain_reach = {};  // of the run; absent where it was not replayed
-  std::string edit = {};  // what was replayed, as `assay whatif --edit` takes it; may be empty
-  // Effect on the timeline: keys of the states that it shortens, or kinds of kernels ("gemm"), or
-  // one kernel's name on the timeline. All empty = no particular place.
+  std::optional<Interval> gain_reach = {};  // over the run; nullopt if not simulated
+  std::string edit = {};  // simulated change as an argument of `assay whatif --edit`; may be empty
+  // Effect of the action on the timeline: keys of the causes that it shortens, a kernel kind
+  // ("gemm"), or one kernel's name. All empty = no particular place.
   std::vector<std::string> states = {};
   std::string kernel_kind = {};
   std::string kernel_name = {};
-  std::vector<AnswerPoint> points = {};  // for the page, by how much they change; may be none
+  std::vector<AnswerPoint> points = {};  // gains at other scale factors, for the page; may be empty
 };
 
-// Joint gain of some of the actions, if it was replayed.
+// Simulated joint gain of several actions.
 struct AnswerTogether {
-  std::vector<size_t> levers;  // places in ShortAnswer::levers, ascending, two or more
+  std::vector<size_t> levers;  // indices into ShortAnswer::levers, ascending, at least two
   int64_t gain_ns = 0;
-  std::string between;  // as of an action
+  std::string between;  // as AnswerLever::between
 };
 
-// Replaces the actions if the cause is unknown: "seen", "likely", "record", "do".
+// Shown instead of actions if the cause is unknown: "seen", "likely", "record", "do".
 struct AnswerNote {
   std::string head;
   std::vector<std::string> lines;
-  bool code = false;  // to be typed as it is
+  bool code = false;  // commands or code, printed verbatim
 };
 
-// Device work of one name in the window.
+// GPU activities with one name in the window.
 struct AnswerKernel {
   std::string name;  // short
   std::string kind;  // "gemm", "copy", ...
@@ -71,19 +71,19 @@ struct AnswerKernel {
   uint64_t count = 0;
 };
 
-// State of a rank over the window of its job, as shares of a bin in 1/255: computes or copies, is
-// idle, is in a collective. The rest up to 255 is outside its recording.
+// State of a rank in one time bin of its job's window, in 1/255: share of computation and copies,
+// of idle time, and of collectives. The remainder up to 255 is not recorded.
 using RankBin = std::array<uint8_t, 3>;
 struct AnswerRank {
   std::string name;
   std::vector<RankBin> bins;
   std::string remark;
-  bool shown = true;  // on the terminal; the page has all that are here
+  bool shown = true;  // on the terminal; the page shows all ranks
 };
 
 struct ShortAnswer {
-  std::string kind;                  // the cause's word of the closed list
-  std::vector<std::string> verdict;  // one or two sentences, of at most 160 characters together
+  std::string kind;                  // bottleneck, one of a closed list
+  std::vector<std::string> verdict;  // one or two sentences, together at most 160 characters
   std::vector<std::string> more;     // further sentences after the headline
   int64_t window_ns = 0;
   std::vector<AnswerCause> causes;  // compute first, then largest first; sum = total_ns
@@ -91,28 +91,28 @@ struct ShortAnswer {
   std::vector<AnswerLever> levers;
   std::vector<AnswerTogether> together;
   std::vector<AnswerNote> notes;
-  std::vector<AnswerRank> ranks;  // of a job, at most 64
-  uint64_t more_ranks = 0;        // those not shown on the terminal
+  std::vector<AnswerRank> ranks;  // ranks of a job, at most 64
+  uint64_t more_ranks = 0;        // ranks that are not shown on the terminal
   int64_t strip_ns = 0;           // time range of the bins of all ranks; 0 = each has its own
   findings::Confidence confidence = findings::Confidence::kNone;
   std::string reason;
-  std::vector<findings::Finding> findings;  // the diagnosis as data; of a job none so far
+  std::vector<findings::Finding> findings;  // the diagnosis as data; empty for a job
   std::vector<std::string> next;            // commands
-  std::vector<AnswerKernel> kernels;        // those that take most time, at most ten; of one run
-  std::vector<Interval> spans;  // intervals that the headline mentions, from the window's start
+  std::vector<AnswerKernel> kernels;        // the ten longest kernels at most; of a single run
+  std::vector<Interval> spans;  // intervals to highlight, relative to the window's start
 };
 constexpr size_t kLongestVerdict = 160;
 
-// Sets the headline to the first of `sentences` that fit, and `more` to the others. A first
-// sentence that is too long alone is split between its parts. No word is lost.
+// Sets the headline to the first of `sentences` that fit and `more` to the others. A first sentence
+// that does not fit is split between its parts. No text is lost.
 void set_verdict(ShortAnswer& answer, const std::vector<std::string>& sentences);
 
-// How many of `room` cells each part gets: largest remainder, at least one for every part that is
-// not 0, and `room` together. No part is negative.
+// Distributes `room` cells over the parts by largest remainder. Every non-zero part gets at least
+// one. The sum is `room`. Parts must not be negative.
 std::vector<size_t> bar_cells(const std::vector<int64_t>& parts, size_t room);
 
-// Parts of a bar: compute, the three largest causes of at least 0.5 %, and the sum of the others
-// ("rest", if there is one).
+// Parts of a time breakdown bar: compute, the three largest causes of at least 0.5 %, and "rest",
+// the sum of the others, if not 0.
 std::vector<AnswerCause> bar_parts(const ShortAnswer& answer);
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
-// Tables with a row per step. A long run has more steps than a reader or a page bears: a Document
-// then holds the first of them, and what all others sum to.
+// Tables with one row per step. For long runs a Document has rows for the first steps only, and the
+// sums over all others.
 
 #include <algorithm>
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace assay {
 
 constexpr size_t kMostStepRows = 1000;
 
-// Sums, by column, of the rows that a table does not hold.
+// Sums per column over the rows that a table omits.
 class StepsLeftOut {
  public:
-  // summed: columns of integers that add up over steps.
+  // summed: integer columns that are additive over steps.
   StepsLeftOut(const Table& table, std::initializer_list<ResultKey> summed);
-  // The columns of each `rows` are those of the table.
+  // `rows` must have the columns of the table.
   void add(const Table& rows);
-  // "KEY_left_out": "rows", and each sum, missing where a row lacks the number.
+  // Facts "KEY_left_out": the number of rows and each sum. A sum is missing if a row has no number.
   Facts facts() const;
 
  private:
@@ -42,8 +42,9 @@ class StepsLeftOut {
 // " (the first 1,000 of 200,000; assay sql and assay export have all)"
 std::string first_steps_words(size_t shown, size_t all);
 
-// make: the Table of a vector of T. The first `most` of the steps get a row each (0: all do), and
-// where there are more, their sums follow. Returns where in the section the table is.
+// Appends a table of steps to the section. make: creates the Table of a vector of T. The first
+// `most` steps get a row each (0 = all). The sums over the others follow. Returns the index of the
+// table's block.
 template <typename T, typename Make>
 size_t push_step_rows(Section& section, const std::vector<T>& steps, size_t most,
                       std::initializer_list<ResultKey> summed, const Make& make) {

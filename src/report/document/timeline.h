@@ -1,7 +1,7 @@
 #pragma once
 
-// Assay's results on the time of a trace: slices and counters for display with the events. Plain
-// data, without knowledge of analyses and file formats: report/run/timeline.cc fills it,
+// Assay's results over the time of a trace: slices and counters to show with the events. Plain data
+// without knowledge of analyses and file formats: report/run/timeline.cc fills it,
 // report/perfetto/writer.h writes it.
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace assay {
 
-// A value that a slice does not have.
+// Marks a value that a slice does not have.
 constexpr int64_t kNoTimelineValue = INT64_MIN;
 
 struct TimelineKey {
-  std::string key;    // with its unit: "tklqt_ns"
+  std::string key;    // includes the unit: "tklqt_ns"
   bool text = false;  // the value is an id into Timeline::texts
 };
 
@@ -31,7 +31,7 @@ struct TimelineTrack {
   std::string name;
   std::vector<TimelineKey> keys = {};
   std::vector<TimelineSlice> slices = {};
-  std::vector<int64_t> values = {};  // one per slice and key, slice after slice
+  std::vector<int64_t> values = {};  // one per slice and key, in slice order
 
   template <typename... Values>
   void add(int64_t start_ns, int64_t end_ns, StringId slice_name, Values... row) {
@@ -40,7 +40,7 @@ struct TimelineTrack {
   }
 };
 
-// A value that holds from each time to the next, in order of time.
+// A value that holds from each time to the next; times ascend.
 struct TimelineCounter {
   std::string name;
   std::string unit;

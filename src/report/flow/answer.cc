@@ -1,4 +1,4 @@
-// The first screen of one run, laid out from its diagnosis.
+// The first screen of one run, made from its diagnosis.
 
 #include "report/flow/answer.h"
 
@@ -46,7 +46,7 @@ AnswerLever card_of(const Action& action) {
           .kernel_name = lane_text(action.kernel_name)};
 }
 
-// "record" of note.record.launches.
+// The note's heading: "record" for note.record.launches.
 std::string head_of(Code code) {
   const std::string_view name = findings::name(code);
   const size_t begin = name.find('.') + 1;
@@ -71,7 +71,7 @@ AnswerNote note_of(const Finding& finding) {
   return {head_of(finding.code), lines_of(text::message(finding, SIZE_MAX)), is_code(finding.code)};
 }
 
-// Sentences on the time before or after the window, in which only the host is active.
+// True for sentences on time before or after the window in which only the host is active.
 bool is_outside(Code code) {
   return code == Code::kOutsideUnrecordedBefore || code == Code::kOutsideCallBefore ||
          code == Code::kOutsideCpuOnlyBefore || code == Code::kOutsideUnrecordedAfter ||
@@ -90,7 +90,7 @@ bool has_own_line(Code code) {
          code == Code::kUseMfu || code == Code::kUseMfuRange || is_outside(code);
 }
 
-// The headline and the first detail that fits in its place.
+// The headline, and the first detail that fits after it.
 std::vector<std::string> opening(const Diagnosis& diagnosis) {
   std::vector<std::string> sentences = {text::message(diagnosis.headline)};
   const size_t used = display_width(sentences.front()) + 1;
@@ -105,7 +105,7 @@ std::vector<std::string> opening(const Diagnosis& diagnosis) {
   return sentences;
 }
 
-// The reason of the confidence, with what limits it further.
+// The reason for the confidence, followed by remarks.
 std::string reason_of(const Diagnosis& diagnosis) {
   std::string text = text::message(diagnosis.reason);
   for (const Finding& remark : diagnosis.remarks) text += "; " + text::message(remark);
@@ -128,7 +128,7 @@ void add_findings(const Diagnosis& diagnosis, ShortAnswer& card) {
   add(diagnosis.remarks);
 }
 
-// The word that `assay explain` knows of what leads.
+// The term for `assay explain` that matches the bottleneck.
 std::string explain_word(const FlowVerdict& verdict) {
   if (verdict.bound == BoundBy::kTooLittle || verdict.bound == BoundBy::kNoGpu) return "evidence";
   if (verdict.bound == BoundBy::kCollectiveWait || verdict.bound == BoundBy::kCommunication) {
@@ -139,7 +139,7 @@ std::string explain_word(const FlowVerdict& verdict) {
   return std::string(flow_cause_name(*verdict.detail));
 }
 
-// Sets of the shown actions that were replayed.
+// Sets of the shown actions with a simulated joint gain.
 std::vector<AnswerTogether> sets_of(const WhatIf* tried, const std::vector<AnswerLever>& shown) {
   if (tried == nullptr) return {};
   const auto place_of = [&](size_t lever) {
@@ -166,7 +166,7 @@ std::string factor_words(const EditRequest& request) {
   return request.factor == 0 ? "no time at all" : format_share(request.factor) + " of the time";
 }
 
-// Gain of a card's action for other factors.
+// Gains of an action at other scale factors.
 std::vector<AnswerPoint> points_of(const WhatIf* tried, const AnswerLever& card) {
   std::vector<AnswerPoint> points;
   if (tried == nullptr) return points;
@@ -183,7 +183,7 @@ std::vector<AnswerPoint> points_of(const WhatIf* tried, const AnswerLever& card)
   return points;
 }
 
-// Not every action has a replay.
+// Adds the interval of the gain; not every action was simulated.
 void add_between(const WhatIf* tried, AnswerLever& card) {
   if (tried == nullptr || !tried->reach) return;
   card.between = "no interval is known";
@@ -195,7 +195,7 @@ void add_between(const WhatIf* tried, AnswerLever& card) {
   }
 }
 
-// As docs/metrics.md names them; losses have notes of the import log.
+// Caveat keys of docs/metrics.md; data losses are in the import log instead.
 const char* caveat_key(Code code) {
   switch (code) {
     case Code::kConfidenceClockSkew:
@@ -292,7 +292,7 @@ std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit&
   return causes;
 }
 
-// Work of one short name together, as instances of a template.
+// Sums GPU activities with equal short names, such as instances of a template.
 std::vector<AnswerKernel> longest_kernels(const FlowAnswer& answer) {
   constexpr size_t kMost = 10;
   std::vector<AnswerKernel> kernels;
@@ -335,7 +335,8 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
                                 idle_in_page_moves_ns(answer.report));
   }
   for (const Action& action : diagnosis.actions) {
-    // Faster kernels help where the GPU leads; else they come after what leads.
+    // Faster kernels help if the GPU is the bottleneck; else they follow the action on the
+    // bottleneck.
     const bool beside = action.key == "device_work" && verdict.bound != BoundBy::kGpu;
     if (card.levers.size() == kShown || (beside && card.levers.empty())) continue;
     card.levers.push_back(card_of(action));
@@ -349,7 +350,7 @@ ShortAnswer short_answer(const FlowAnswer& answer, const Diagnosis& diagnosis) {
   card.kernels = longest_kernels(answer);
   card.confidence = diagnosis.confidence;
   card.reason = reason_of(diagnosis);
-  // Only the other ranks show the reason of a rank's waits in collectives.
+  // The reason for a rank's waits in collectives is visible only in the other ranks.
   const bool job = !little && answer.report.total.exposes_collectives();
   if (job) card.next.push_back("assay DIR (all ranks)");
   if (!little) card.next.push_back("assay FILE -o report.html");

@@ -1,4 +1,4 @@
-// The table of gains as data.
+// The table of gains, as data.
 
 #include <string>
 #include <utility>

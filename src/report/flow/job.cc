@@ -51,7 +51,7 @@ class JobText {
     return words;
   }
 
-  // The same for the first screen.
+  // The short version for the first screen.
   std::vector<std::string> briefly() const {
     std::vector<std::string> words;
     for (std::string text : {no_device_work(), cut_short(), hosts(), who(), missing(),
@@ -84,7 +84,7 @@ class JobText {
   }
 
   std::string who() const {
-    if (!flow_.job.aligned()) return "";  // the breakdown says why
+    if (!flow_.job.aligned()) return "";  // the breakdown reports the reason
     if (flow_.hosts && !blame_.late) return "";
     const auto& peers_of = blame_.peers;
     if (std::all_of(peers_of.begin(), peers_of.end(), [](uint32_t n) { return n == 0; })) {
@@ -97,7 +97,7 @@ class JobText {
     return blame_.network ? "" : nobody();
   }
 
-  // The solver's story of the whole job, if it names a rank or a link.
+  // The solver's conclusion on the whole job, if it names a rank or a link.
   std::string story() const {
     if (!flow_.judged) return "";
     std::string text =
@@ -113,7 +113,7 @@ class JobText {
     return text.empty() ? "" : here() + text;
   }
 
-  // True if the rank took part in all collectives of the ranks that it shares any with.
+  // True if the rank took part in every collective of the groups that it shares with others.
   bool took_all_parts(uint32_t r) const {
     std::map<CollectiveGroup, size_t> own;
     const RankParts& parts = flow_.job.ranks()[r].parts;
@@ -134,7 +134,7 @@ class JobText {
     return shared;
   }
 
-  // Ranks that are active in the collectives of others but have no GPU events.
+  // Ranks that take part in collectives of others but have no GPU events.
   std::string no_device_work() const {
     std::vector<uint32_t> ranks;
     for (uint32_t r = 0; r < flow_.rank_totals.size(); ++r) {
@@ -146,7 +146,7 @@ class JobText {
            " is not known.";
   }
 
-  // Ranks with events over much less time than the others.
+  // Ranks with events over much less time than others.
   std::string cut_short() const {
     constexpr double kShort = 0.9;
     std::vector<int64_t> spans_ns;
@@ -182,7 +182,7 @@ class JobText {
     return size;
   }
 
-  // Conclusions from some ranks of a job hold for these.
+  // Prefix that restricts conclusions to the traced ranks of the job.
   std::string here() const {
     const size_t ranks = flow_.job.ranks().size();
     if (!std::cmp_less(ranks, world_size())) return "";
@@ -190,7 +190,7 @@ class JobText {
            ", ";
   }
 
-  // If much of the time is in collectives with missing ranks.
+  // Used if a large part of the time is in collectives with missing ranks.
   std::string missing() const {
     constexpr int64_t kLeastPart = 10;  // one in so many of the time
     const int64_t missing = world_size() - static_cast<int64_t>(flow_.job.ranks().size());
@@ -201,13 +201,13 @@ class JobText {
            std::string(" not here is not known.");
   }
 
-  // True if no other ranks do the same.
+  // True if no other rank has the same work.
   bool work_alone(const std::vector<uint32_t>& ranks) const {
     return std::all_of(ranks.begin(), ranks.end(),
                        [&](uint32_t r) { return blame_.peers[r] < ranks.size(); });
   }
 
-  // Ranks that arrive last and have no peers.
+  // Ranks that arrive last but have no peers to compare them with.
   std::string last_but_not_compared(const LastRanks& last) const {
     const bool many = last.ranks.size() > 1;
     std::string text = here();
@@ -230,7 +230,7 @@ class JobText {
     return device.empty() ? ", which run other work," : " (" + device + ")";
   }
 
-  // Delays that affect every rank occasionally cost all of them, and no rank is the straggler.
+  // No rank is the straggler: occasional delays affect each rank and cost all of them time.
   std::string nobody() const {
     const int64_t gain_ns = blame_.common_gain_ns;
     const LastRanks& last = flow_.last;
@@ -248,7 +248,7 @@ class JobText {
     return text;
   }
 
-  // The largest part of the delay: hosts or devices, and their activity.
+  // The largest component of the delay: hosts or devices, and their activity.
   std::string why() const {
     if (!blame_.late) return common_pauses();
     const bool host = blame_.host_gain_ns >= blame_.device_gain_ns;
@@ -261,13 +261,13 @@ class JobText {
     return host ? late_hosts() : late_devices(gain_ns);
   }
 
-  // True if pieces explain little of what the set costs. A rank that shares few pieces with others
-  // shows less of it.
+  // True if common work explains little of the set's cost. A rank that shares little work with
+  // others shows less of it.
   bool little(int64_t gain_ns) const {
     return gain_ns * 4 < blame_.late->gain_ns;
   }
 
-  // The same in few words, without figures that the full report has.
+  // The same in brief, without numbers that the full report has.
   std::string why_briefly() const {
     if (!blame_.late) return "";
     if (const std::string each = each_reason(); !each.empty()) return each;
@@ -292,7 +292,7 @@ class JobText {
            format_counted(blame_.pauses.count, "time", "times") + ", " + pauses_sum() + most + ".";
   }
 
-  // In which iterations, where that is not all of them.
+  // The affected iterations, if not all are.
   std::string when() const {
     if (!blame_.when) return "";
     const BlameSpan& when = *blame_.when;
@@ -310,14 +310,14 @@ class JobText {
            " iterations, first in " + step;
   }
 
-  // True if all stragglers are slower in everything.
+  // True if all stragglers are slower in everything that they do.
   bool all_alike() const {
     return !blame_.reasons.empty() &&
            std::all_of(blame_.reasons.begin(), blame_.reasons.end(),
                        [](const BlameReason& reason) { return reason.alike(); });
   }
 
-  // By how much, where they are alike in that as well.
+  // The slowdown factor, if it is about the same for all stragglers.
   std::string alike() const {
     std::vector<double> times;
     for (const BlameReason& reason : blame_.reasons) {
@@ -328,10 +328,10 @@ class JobText {
     return fmt::format(", all of them {:.2f} times as long", *least);
   }
 
-  // Stragglers by the largest part of their excess, in their order.
+  // Stragglers grouped by the largest component of their excess, in rank order.
   struct Reason {
     std::vector<uint32_t> ranks;
-    BlameReason of;  // the first of them
+    BlameReason of;  // that of the first rank
   };
   std::vector<Reason> reasons() const {
     std::vector<Reason> found;
@@ -349,7 +349,7 @@ class JobText {
     return found;
   }
 
-  // For stragglers with few different reasons.
+  // For stragglers with few distinct reasons.
   std::string each_reason() const {
     constexpr size_t kMostReasons = 3;
     const std::vector<Reason> found = reasons();
@@ -375,7 +375,7 @@ class JobText {
            blame_.common_gain_ns * 10 >= blame_.makespan_ns && blame_.other_pauses.count > 0;
   }
 
-  // For delays without a straggler.
+  // Sentence on delays without a straggler.
   std::string common_pauses() const {
     if (!pauses_told()) return "";
     const HostPauses& pauses = blame_.other_pauses;
@@ -384,7 +384,7 @@ class JobText {
            format_ns(pauses.longest_ns) + " at once.";
   }
 
-  // Stalls of several hosts overlap: their sum may exceed the run.
+  // Stalls of several hosts overlap, so their sum may exceed the run's duration.
   std::string pauses_sum() const {
     return format_ns(blame_.pauses.sum_ns) + (several() ? " summed over them" : " in all");
   }
@@ -419,7 +419,8 @@ class JobText {
     return best;
   }
 
-  // The part with the largest gain alone, or else the largest excess over its peers' median.
+  // The component with the largest gain on its own, else with the largest excess over its peers'
+  // median.
   std::string first(bool host) const {
     const BlamePart* best = longest_part(host);
     if (best == nullptr) return "";
@@ -427,7 +428,7 @@ class JobText {
            " beyond the median)";
   }
 
-  // Stragglers that hide each other have smaller gains one by one.
+  // Stragglers that hide each other have smaller gains individually.
   std::string alone() const {
     if (!several()) return "";
     std::string text;
@@ -461,10 +462,10 @@ class JobText {
     return text + ", and are idle for " + of(total.idle_ns) + ".";
   }
 
-  // A slow link is in the story.
+  // story() already reports a slow link.
   std::string network_briefly() const { return blame_.network ? "" : slow_now_and_then(); }
 
-  // Of collectives of one size a few take many times what the others do.
+  // Sentence on collectives of equal size of which a few take many times longer.
   std::string slow_now_and_then() const {
     const LinkClass* worst = worst_slow_meetings(blame_);
     if (worst == nullptr) return varying();
@@ -502,7 +503,7 @@ std::string cause_of(const WorkName& what) {
   return what.kind == WorkKind::kCompute ? "compute" : "copy";
 }
 
-// The cause in a set: what most of its gain is. Only the headline's is known.
+// The component with most of a set's gain. Known for the headline's set only.
 std::string cause_of_set(const JobBlame& blame, const BlameSet& set) {
   if (!blame.late || set.ranks != blame.late->ranks || blame.parts.empty()) return "";
   const auto most = std::max_element(
@@ -549,7 +550,7 @@ struct RankRow {
   uint32_t place = 0;
 };
 
-// Nothing where ranks could not be compared.
+// Missing if ranks could not be compared.
 template <typename T>
 Value at(const std::vector<T>& values, uint32_t place) {
   return place < values.size() ? Value(values[place]) : Value();
@@ -629,7 +630,7 @@ JobFlow::JobFlow(std::vector<RankFlow> flows)
   std::vector<std::vector<HostSpell>> spells;
   for (RankFlow& flow : flows) spells.push_back(std::move(flow.spells));
   hosts = hosts_waiting(job, spells);
-  // Hosts that wait for one of the job's own wait for nothing outside.
+  // If the hosts wait for a rank of the job, they do not wait for external work.
   if (hosts && bound == BoundBy::kNotLoaded) bound = BoundBy::kHost;
   if (!job.aligned()) return;
   judge(flows);

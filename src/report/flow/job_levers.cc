@@ -1,5 +1,5 @@
-// Actions on a job from the straggler analysis: ranks at the pace of others, links, transfers. Each
-// number is that of a replay of all ranks.
+// Actions on a job from the straggler analysis: ranks at the pace of others, links, transfers.
+// Every number comes from a replay of all ranks.
 
 #include <fmt/format.h>
 
@@ -19,8 +19,8 @@
 namespace assay {
 namespace {
 
-constexpr int64_t kLeastPart = 100;  // an action saves at least one in so many of the run
-constexpr int64_t kCommonPart = 10;  // and what none is to blame for one in so many
+constexpr int64_t kLeastPart = 100;  // an action saves at least 1/kLeastPart of the run
+constexpr int64_t kCommonPart = 10;  // for delays without a straggler, 1/kCommonPart
 constexpr const char* kBetween = "one run of all ranks, no repeats";
 constexpr size_t kNameRoom = 36;
 constexpr size_t kWhoRoom = 24;
@@ -72,7 +72,7 @@ class BlameLevers {
          .between = kBetween});
   }
 
-  // Ranks on another device than all others.
+  // Ranks on another device model than all others.
   void add_last() {
     const LastRanks& last = flow_.last;
     if (blame_.late || last.ranks.empty() || device_apart(flow_.job, last.ranks).empty()) return;
@@ -93,7 +93,7 @@ class BlameLevers {
         late_code());
   }
 
-  // One common part of all stragglers' excess; otherwise nothing is named.
+  // The main component of the excess if all stragglers share it; else a code without a component.
   std::string late_code() const {
     if (blame_.parts.empty() || blame_.reasons.empty()) {
       return device_apart(flow_.job, blame_.late->ranks).empty()
@@ -140,7 +140,7 @@ class BlameLevers {
     return "a slower GPU: its clocks, power and temperature";
   }
 
-  // Delays that strike every rank now and then.
+  // Delays that affect every rank occasionally.
   void add_common() {
     if (blame_.late || blame_.network) return;
     if (blame_.common_gain_ns * kCommonPart < blame_.makespan_ns) return;
@@ -170,7 +170,7 @@ class BlameLevers {
         "what else uses the network, the library's own threads, routes that change");
   }
 
-  // Communication after the last arrival.
+  // Transfer time after the last arrival.
   void add_transfers() {
     const LinkClass* most = nullptr;
     const auto all_ns = [](const LinkClass& link) {
@@ -204,7 +204,7 @@ const LinkClass* worst_link(const JobBlame& blame) {
 }
 
 const LinkClass* worst_slow_meetings(const JobBlame& blame) {
-  constexpr int64_t kLeastShare = 20;  // one in so many of the run
+  constexpr int64_t kLeastShare = 20;  // at least 1/kLeastShare of the run
   const LinkClass* worst = nullptr;
   for (const LinkClass& link : blame.links) {
     if (!link.slow || link.slow->gain_ns * kLeastShare < blame.makespan_ns) continue;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The run on other GPUs: words and tables.
+// The run on other GPUs: sentences and tables.
 
 #include <string>
 #include <vector>
@@ -17,11 +17,11 @@ struct OtherGpuAnswer {
   std::vector<RunCost> costs = {};
 };
 
-// The first sentence decides.
+// The first sentence is the headline.
 std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer);
 // "whatif": on, on.gpus, on.families, on.costs.
 Section other_gpu_section(const OtherGpuAnswer& answer);
-// The few numbers by which traces are compared.
+// The key numbers, for a table that compares traces.
 std::vector<Item> other_gpu_overview(const OtherGpus& found);
 
 }  // namespace assay

@@ -13,7 +13,7 @@
 namespace assay {
 namespace {
 
-// One state of the devices: what ran, or why nothing did.
+// One state of the devices: the activity, or the cause of idle time.
 struct StateRow {
   std::string state;
   int64_t ns = 0;
@@ -53,7 +53,7 @@ std::string text_or_none(const Trace& trace, StringId name) {
   return name ? std::string(trace.text(name)) : std::string();
 }
 
-// Contributors to a cause. The contributor to latency is the activity's last predecessor.
+// The label of a contributor. For launch latency, it is the activity's last predecessor.
 std::string contributor_label(const Trace& trace, const Contributor& contributor) {
   if (contributor.cause != FlowCause::kLatency) return text_or_none(trace, contributor.name);
   switch (contributor.ready_by) {
@@ -178,7 +178,7 @@ Table stretches_table(const Stretches& stretches) {
   return table;
 }
 
-// Device activity in one stretch, or the causes of idle time.
+// Device activity or a cause of idle time in one stretch.
 struct StretchState {
   uint64_t stretch = 0;
   std::string state;
@@ -217,7 +217,7 @@ Table programs_table(const Program& program) {
   return table;
 }
 
-// A time of 0 is not known.
+// 0 means unknown.
 Value known_ns(int64_t ns) { return ns > 0 ? Value(ns) : Value(); }
 Value told(const std::optional<uint64_t>& count) { return count ? Value(*count) : Value(); }
 
@@ -367,7 +367,7 @@ Table causes_table(const FlowTotals& total, const CommSplit& comm) {
       .add(keys::no_evidence_ns, evidence(CauseEvidence::kAbsent))
       .add(keys::gap_after_sync_ns, &StateRow::opened_by_sync_ns, Show::kDataOnly)
       .add(keys::gap_after_host_ns, &StateRow::opened_by_host_ns, Show::kDataOnly);
-  // Sorted: causes that nothing has stand last. Data have one row for each.
+  // Rows are sorted, so causes without time are last. The data has a row for every cause.
   table.data_only_rows = static_cast<size_t>(
       std::count_if(rows.begin(), rows.end(), [](const StateRow& row) { return row.ns == 0; }));
   return table;
@@ -393,7 +393,7 @@ Facts answer_facts(BoundBy bound, double device_idle_share) {
           .show = Show::kDataOnly};
 }
 
-// Graph launches, and the operators with launches recorded into them.
+// Graph launches, and the operators with launches captured in the graphs.
 void add_replays(const ReplayReport& replays, Section& section) {
   if (replays.replays == 0) return;
   section.blocks.push_back(

@@ -1,6 +1,6 @@
 #pragma once
 
-// From the dependency graph to the words that a report opens with, and to its tables of causes.
+// The opening sentences of a report and the tables of causes, from the dependency graph.
 
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@
 
 namespace assay {
 
-// The headline and every detail, a sentence each.
+// The headline and every detail, one sentence each.
 std::vector<std::string> flow_words(const findings::Diagnosis& diagnosis);
 // The actions of a diagnosis, largest gain first.
 std::vector<Lever> flow_levers(const findings::Diagnosis& diagnosis);
@@ -25,17 +25,17 @@ std::string levers_text(const std::vector<Lever>& levers);
 
 // Top level "cause", "device_idle_share", "flow", "causes" and "contributors".
 Section causes_section(const FlowAnswer& answer);
-// The same with "actions".
+// causes_section() with "actions".
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers);
 
-// "rules": every rule of the first screen with its condition and whether that holds.
+// "rules": every rule of the first screen, its condition, and whether it holds.
 Section rules_section(const std::vector<findings::RuleState>& rules);
 
-// Top level "diagnosis": what limits the run by the table of gains. For data alone.
+// Top level "diagnosis": the bottleneck according to the table of gains. Only in the data.
 Section decision_section(const Decision& decision);
 
-// Parts of such a section: "causes", and "cause" with "device_idle_share". comm: what the
-// communication of `total` was.
+// Parts of such a section: "causes", and "cause" with "device_idle_share". `comm` is the
+// composition of the communication in `total`.
 Table causes_table(const FlowTotals& total, const CommSplit& comm);
 Facts answer_facts(BoundBy bound, double device_idle_share);
 

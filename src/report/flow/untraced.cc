@@ -28,7 +28,7 @@ int64_t scaled(int64_t ns, int64_t of, int64_t by) {
                               static_cast<double>(by));
 }
 
-// The same edit in replays of the run without its profiler.
+// The gain of the same change in the run without profiler overhead.
 std::optional<int64_t> replayed_ns(const WhatIf& tried, const std::string& edit) {
   for (const TriedLever& one : tried.levers) {
     const bool same = edit_text(one.edit.request) == edit;

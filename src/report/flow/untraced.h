@@ -1,6 +1,6 @@
 #pragma once
 
-// The run without its profiler (flow/untraced.h), in words and as data.
+// The run without profiler overhead (flow/untraced.h), as sentences and data.
 
 #include <string>
 #include <vector>
@@ -12,11 +12,12 @@
 
 namespace assay {
 
-// The run that the times on the first screen belong to, or the reason against a measured iteration; may be empty.
+// Which run the times on the first screen describe, or why a measured iteration was not used; may
+// be empty.
 std::string untraced_words(const Untraced& untraced);
 
-// Top level "untraced", with the actions of the recording. tried and headline are of the run without its profiler, null and
-// empty if it was not measured.
+// Top level "untraced", with the actions of the recording. `tried` and `headline` are of the run
+// without profiler overhead, null and empty if it was not measured.
 Section untraced_section(const Untraced& untraced, const std::vector<Lever>& actions,
                          const WhatIf* tried, const std::vector<std::string>& headline);
 

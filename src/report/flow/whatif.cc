@@ -1,4 +1,4 @@
-// Gains of changes: sentences and tables. Every number is that of a replay.
+// Gains of changes: sentences and tables. Every number comes from a replay.
 
 #include "report/flow/whatif.h"
 
@@ -27,14 +27,14 @@ std::string left_of(const Edit& edit) {
   return factor == 0 ? "no time" : format_share(factor) + " of their time";
 }
 
-// After a number of iterations.
+// The range of the gain over the iterations.
 std::string repeats(const Gain& gain) {
   if (gain.before.n < 2) return "one iteration, no repeats";
   return format_ns(gain.low_ns) + " to " + format_ns(gain.high_ns) + " over " +
          format_counted(gain.before.n, "iteration", "iterations");
 }
 
-// Largest part of a critical path, and its share.
+// A component of a critical path and its time.
 struct Binding {
   std::string name;
   int64_t ns = 0;
@@ -55,7 +55,7 @@ std::vector<Binding> path_states(const CriticalPath& path) {
   return states;
 }
 
-// The same of the window alone, as a replay has it.
+// Components of the path within the window, from a replay.
 std::vector<Binding> path_states(const ReplayBar& bar) {
   std::vector<Binding> states = {
       {"compute", bar.compute_ns}, {"collective", bar.collective_ns}, {"copy", bar.copy_ns}};
@@ -68,22 +68,22 @@ std::vector<Binding> path_states(const ReplayBar& bar) {
   return states;
 }
 
-// A state in a sentence.
+// The name of a state in a sentence.
 std::string state_words(const std::string& state) { return std::string(findings::cause_name(state)); }
 
-// For the run, with typical times that it does not determine.
+// The gain's range for the run, with typical values for times that it does not determine.
 std::string reach(const Gain& gain) {
   return format_ns(gain.run_low_ns) + " to " + format_ns(gain.run_high_ns) +
          ", since little here tells how soon work follows work and calls return";
 }
 
-// If most of a gain is in few iterations, the median of all is not informative.
+// False if few iterations have most of the gain; the median over all is then not informative.
 bool in_most_iterations(const Gain& gain) {
   const auto usual_ns = static_cast<int64_t>(gain.before.n) * std::max<int64_t>(gain.step_ns, 0);
   return gain.before.n > 0 && gain.run_ns <= 2 * usual_ns;
 }
 
-// True if typical times that the run does not determine change a gain by more than 1 % of it.
+// True if typical values for undetermined times change the gain by more than 1 % of the run.
 bool lies_between(const Gain& gain, const WhatIf& found) {
   return (gain.run_high_ns - gain.run_low_ns) * 100 > found.run_ns;
 }
@@ -147,7 +147,7 @@ class WhatIfWords {
            apart + ".";
   }
 
-  // The simulated action with the largest gain alone.
+  // The simulated action with the largest individual gain.
   const TriedLever* largest_alone() const {
     const TriedLever* largest = nullptr;
     for (const TriedLever& lever : found_.levers) {
@@ -159,7 +159,7 @@ class WhatIfWords {
     return largest;
   }
 
-  // If one might with other typical times, none certainly does.
+  // Weakens the statement if an action may help with other typical values.
   std::string no_lever() const {
     const bool may = std::any_of(
         found_.levers.begin(), found_.levers.end(),
@@ -167,7 +167,7 @@ class WhatIfWords {
     return may ? "For sure no lever" : "No lever";
   }
 
-  // Number of requested changes that are simulated, or that match nothing in the run.
+  // Number of requested changes that are simulated, plus those that match nothing in the run.
   size_t known() const {
     return static_cast<size_t>(
         std::count_if(found_.levers.begin(), found_.levers.end(), [](const TriedLever& lever) {
@@ -241,7 +241,7 @@ class WhatIfWords {
     return "";
   }
 
-  // Requested changes without a simulation; of the default actions, only those worth a new
+  // Requested changes that cannot be simulated; of the default actions, only those worth another
   // recording.
   std::string refused() const {
     if (found_.refusal != EditRefusal::kNone) return "";
@@ -263,7 +263,7 @@ class WhatIfWords {
 
 // ---- tables -----------------------------------------------------------------------------------
 
-// Listed ones in their order, then the others by what they give, refused ones last.
+// Listed actions in order, then the others by gain; those that cannot be simulated are last.
 std::vector<const TriedLever*> in_order(const WhatIf& found) {
   std::vector<const TriedLever*> levers;
   for (const size_t i : found.order) levers.push_back(&found.levers[i]);
@@ -716,7 +716,7 @@ std::vector<std::string> path_words(const PathAnswer& answer) {
   std::string longest;
   for (const PathPart& part : answer.parts) {
     const std::string name = part_name(answer.trace, part);
-    // The successor of unrecorded time does not represent it.
+    // The activity after unrecorded time does not represent it.
     if (part.of.cause == FlowCause::kNoEvidence || !part.of.name || name.empty()) continue;
     longest = "; most of one name: " + name + ", " + format_ns(part.ns);
     break;

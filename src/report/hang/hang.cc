@@ -43,7 +43,7 @@ const char* reason_key(HangReason reason) {
   return "";
 }
 
-// Follows "Rank 5 hangs: ".
+// Completes the sentence "Rank 5 hangs: ".
 const char* reason_words(HangReason reason, bool one) {
   switch (reason) {
     case HangReason::kNeverRequested:
@@ -81,7 +81,7 @@ std::string group_name(const HangGroup& group) {
                             : fmt::format("{} ({})", clean_text(group.desc), members);
 }
 
-// The call that the first stalled group waits in, where no rank can be named.
+// The call in which the first stalled group waits, if no rank can be identified.
 std::string cannot_tell(const HangReport& report) {
   if (!report.hangs || !report.culprits.empty()) return {};
   const HangGroup* stuck = nullptr;
@@ -111,7 +111,7 @@ std::string frames_text(const std::vector<FlightFrame>& frames) {
   return text;
 }
 
-// The innermost frame of the user's own program; else the innermost.
+// The innermost frame of the user's code, else the innermost frame.
 const FlightFrame* telling_frame(const std::vector<FlightFrame>& frames) {
   if (frames.empty()) return nullptr;
   const auto own = std::find_if(frames.begin(), frames.end(), [](const FlightFrame& frame) {

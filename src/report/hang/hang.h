@@ -1,6 +1,6 @@
 #pragma once
 
-// The answer on a job that hangs, as a Document: sentences, and the section "hang".
+// The answer for a hanging job as a Document: sentences, and the section "hang".
 
 #include <optional>
 #include <string>
@@ -11,14 +11,15 @@
 
 namespace assay {
 
-// A line of a log of the communication library about a rank; it decides nothing.
+// A log line of the communication library about a rank. Shown as evidence; it does not affect the
+// conclusion.
 struct HangEvidence {
   std::optional<int64_t> rank;
   std::string source;  // "nccl_log", "nccl_inspector"
   std::string text;
 };
 
-// A file that gave no dump.
+// A file that yielded no dump.
 struct UnreadDump {
   std::string file;
   std::string why;
@@ -31,7 +32,7 @@ struct HangView {
   std::vector<HangEvidence> evidence = {};
 };
 
-// The first sentence is the answer.
+// The first sentence is the headline.
 std::vector<std::string> hang_words(const HangView& view);
 Section hang_section(const HangView& view);
 

@@ -1,12 +1,12 @@
 #pragma once
 
-// The results of a job that hangs, each declared once; see report/job/results.h for the form.
+// Results for a hanging job, each declared once; report/job/results.h describes the form.
 
 #include "report/job/results.h"
 
 // clang-format off: tables read best as tables
 
-// Hang: who stalls, and who waits
+// Hang: which ranks stall and which wait
 #define ASSAY_HANG_RESULTS(R, U, O) \
   O("hang") \
   R(hangs, "hangs", kNone, "whether a dump has a call that is not finished") \

@@ -17,8 +17,8 @@ namespace {
 struct HeatRow {
   std::string name;
   std::vector<uint32_t> ranks;
-  std::vector<int64_t> cells_ns;  // of the worst of its ranks; -1 = nothing recorded
-  std::vector<uint32_t> worst;    // per cell
+  std::vector<int64_t> cells_ns;  // maximum over the row's ranks; -1 = not recorded
+  std::vector<uint32_t> worst;    // rank with the maximum, per cell
 };
 
 std::vector<HeatRow> rows_of_sets(const FleetView& view, const std::string& kind) {
@@ -29,7 +29,7 @@ std::vector<HeatRow> rows_of_sets(const FleetView& view, const std::string& kind
     rows.push_back({fmt::format("{} {}", kind, set.name), set.ranks, {}, {}});
     placed += set.ranks.size();
   }
-  // A map that leaves ranks out would hide them.
+  // Show no map if it would omit ranks.
   if (placed != view.job.ranks.size() || rows.size() > kHeatRows) return {};
   std::stable_sort(rows.begin(), rows.end(), [](const HeatRow& a, const HeatRow& b) {
     return a.ranks.front() < b.ranks.front();
@@ -84,14 +84,14 @@ std::string cells_text(const HeatRow& row, int64_t iteration_ns) {
   return text;
 }
 
-// "rank 500", and of how many it is the worst.
+// "rank 500", and the row of which it is the maximum.
 std::string cell_name(const FleetJob& job, const HeatRow& row, size_t cell) {
   std::string name = fmt::format("rank {}", job.ranks[row.worst[cell]].number);
   if (row.ranks.size() > 1) name += ", the worst of " + row.name;
   return name;
 }
 
-// The cells that stand out, as points in four sizes of excess, on an axis of all ranks.
+// Notable cells as points in four sizes of excess, over all ranks.
 Chart heat_chart(const FleetView& view, const std::vector<HeatRow>& rows, size_t step) {
   constexpr std::array<double, 4> kFrom = {0.02, 0.05, 0.20, 1.0};
   constexpr std::array<const char*, 4> kNames = {"2 to 5 %", "5 to 20 %", "20 to 100 %",
@@ -129,7 +129,7 @@ Chart heat_chart(const FleetView& view, const std::vector<HeatRow>& rows, size_t
 }  // namespace
 
 uint8_t heat_byte(int64_t excess_ns, int64_t iteration_ns) {
-  constexpr double kLeast = 0.001;  // of an iteration
+  constexpr double kLeast = 0.001;  // relative to an iteration
   constexpr double kPerDecade = 50;
   if (excess_ns < 0) return 0xFF;
   const double share =

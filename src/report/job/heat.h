@@ -1,7 +1,8 @@
 #pragma once
 
-// Time by rank: local compute above typical. At most 512 rows of 256 cells for any number of ranks.
-// A row of many ranks shows the worst of them, so that one in a hundred thousand is visible.
+// Heat map of local compute above typical, by time and rank. At most 512 rows of 256 cells for any
+// number of ranks. A row of several ranks shows the maximum, so that one rank in a hundred thousand
+// is visible.
 
 #include <vector>
 
@@ -15,7 +16,7 @@ constexpr size_t kHeatColumns = 256;
 
 std::vector<Block> heat_blocks(const FleetView& view);
 
-// A cell's byte: 0 typical, 255 nothing recorded, else by the logarithm of excess / iteration.
+// The byte of a cell: 0 = typical, 255 = not recorded, else logarithmic in excess / iteration.
 uint8_t heat_byte(int64_t excess_ns, int64_t iteration_ns);
 
 }  // namespace assay

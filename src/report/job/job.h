@@ -1,7 +1,7 @@
 #pragma once
 
-// Joint results of a job's records, as a Document: the ranks and sets that cost the job time, their
-// iterations, and unread data. The size of it does not grow with the ranks.
+// Joint results of a job's rank records as a Document: the ranks and sets of ranks that cost the
+// job time, their iterations, and unread data. Its size does not grow with the number of ranks.
 
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// A kernel of the whole job.
+// A kernel, aggregated over the whole job.
 struct FleetKernel {
   std::string name;
   uint64_t count = 0;
@@ -30,7 +30,7 @@ struct FleetView {
   std::vector<FleetUnused> unread = {};   // traces without a record
 };
 
-// The conclusion in sentences; the first one is the answer.
+// The conclusion in sentences; the first one is the headline.
 std::vector<std::string> fleet_words(const FleetView& view);
 // The first screen: at most 15 lines of 80 columns.
 ShortAnswer fleet_answer(const FleetView& view);

@@ -1,10 +1,10 @@
 #pragma once
 
-// The results of a job, each declared once.
-// R(key, title, unit, meaning) declares a result; U(key, meaning) says what a declared one, or a
-// table, is here; O(object) begins the keys of an object. An empty meaning: that of the row above.
-// From here come JSON keys, columns, titles, units, and the tables of docs/metrics.md
-// (tools/gen_metrics_docs.py).
+// Results of a job, each declared once.
+// R(key, title, unit, meaning) declares a result. U(key, meaning) describes a declared result or a
+// table in another place. O(object) begins the keys of an object. An empty meaning repeats that of
+// the row above. JSON keys, columns, titles, units and the tables of docs/metrics.md
+// (tools/gen_metrics_docs.py) are generated from it.
 
 #include "report/flow/results.h"
 #include "report/breakdown/results.h"
@@ -101,7 +101,7 @@
   R(p50_transfer_ns, "median transfer", kNanoseconds, "from the last arrival to the end, within 1/64") \
   R(p95_transfer_ns, "95 %", kNanoseconds, "")
 
-// Job: clocks and trust
+// Job: clocks and caveats
 #define ASSAY_FLEET_TRUST_RESULTS(R, U, O) \
   O("job.clocks") \
   U(residual_p50_ns, "|end − offset − mean of the members| of the collectives used to align clocks") \

@@ -1,6 +1,6 @@
 #pragma once
 
-// Common code for words and tables of a job.
+// Shared by the sentences and tables of a job.
 
 #include <string>
 #include <vector>
@@ -10,10 +10,11 @@
 
 namespace assay {
 
-// "rank 77", "node n20", "pod p3's links"; cleaned.
+// "rank 77", "node n20", "pod p3's links"; cleaned text.
 std::string fleet_finding_name(const FleetJob& job, const FleetFinding& one);
 
-// Time of all ranks by cause: compute first, then the largest. Empty for ranks without work.
+// Time of all ranks by cause: compute first, then largest first. Empty if the ranks have no GPU
+// activity.
 std::vector<AnswerCause> fleet_parts(const FleetJob& job);
 
 }  // namespace assay

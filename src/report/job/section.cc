@@ -81,7 +81,7 @@ Facts head_facts(const FleetView& view) {
                 fact(keys::nodes_from, source_word(view.sets.source))}};
 }
 
-// Numbers of ranks, the first of them where there are many.
+// Rank numbers; only the first ones if there are many.
 Value numbers_of(const FleetJob& job, const std::vector<uint32_t>& ranks) {
   Value::List list;
   for (size_t k = 0; k < std::min(ranks.size(), kRanksOfRow); ++k) {
@@ -139,7 +139,7 @@ struct ListedRank {
   const char* why = "";
 };
 
-// The ranks that are shown by name: enough to see how unlike the worst are.
+// The ranks listed individually: enough to show how the worst ones differ.
 std::vector<ListedRank> listed_ranks(const FleetView& view) {
   const std::vector<float>& scores = view.found.solution.scores;
   std::vector<uint32_t> order;

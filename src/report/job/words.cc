@@ -32,7 +32,7 @@ std::string fleet_finding_name(const FleetJob& job, const FleetFinding& one) {
 
 namespace {
 
-constexpr double kWorthTelling = 0.05;  // of the span
+constexpr double kWorthTelling = 0.05;  // share of the span that is worth reporting
 
 // "ranks 3, 17 and 5 more"
 std::string ranks_text(const std::vector<int64_t>& ranks, uint64_t all) {
@@ -56,7 +56,7 @@ std::string how_slow(const FleetFinding& one) {
                      how_much);
 }
 
-// The larger part of its excess, in words.
+// The larger component of the excess, in words.
 std::string where_text(const FleetFinding& one) {
   if (one.kernel_excess_ns > one.other_excess_ns) return ", its kernels take longer";
   return one.other_excess_ns > 0 ? ", idle between kernels" : "";
@@ -137,7 +137,7 @@ class FleetWords {
                shorten_middle(clean_text(one.what), 40), shorten_middle(clean_text(one.why), 60));
   }
 
-  // Ranks without some iterations of the others: killed, or profiled for a shorter time.
+  // Ranks without some of the others' iterations: killed, or profiled for a shorter time.
   std::string shorter() const {
     if (found_.short_ranks.empty()) return "";
     const FleetShortRank& first = found_.short_ranks.front();
@@ -149,7 +149,7 @@ class FleetWords {
                        format_count(static_cast<int64_t>(found_.short_ranks.size())), one);
   }
 
-  // Iterations that are not compared.
+  // Iterations that are excluded from the comparison.
   std::string left_out() const {
     const size_t all = job_.columns.size();
     if (found_.iterations >= all) return "";

@@ -1,7 +1,7 @@
 #pragma once
 
-// Charts for the page from results of the launch module. Their data are in the tables and values of
-// the same sections, except for the timelines, which have a point per launch.
+// Charts for the page from results of the launch module. Their data is in the tables and values of
+// the same sections, except for timelines, which have a point per launch.
 
 #include <vector>
 
@@ -13,10 +13,10 @@
 namespace assay {
 
 // ---- launch (launch_charts.cc) ----
-// Where the latency of every iteration goes, and the kernels with most launch and queue time.
+// Latency components of every iteration, and the kernels with the most launch and queue time.
 std::vector<Block> launch_charts(const LaunchReport& report);
-// Every launch over time, its distribution, and the launches that wait. Costs a pass over the
-// trace. Appended after the section's other charts.
+// Appends to the section: every launch over time, the distribution of launch and queue time, and
+// the launches that wait. Needs a pass over the trace.
 void add_launch_timelines(const Trace& trace, const Links& links, const Windows& windows,
                           const LaunchReport& report, Section& launch);
 

@@ -67,7 +67,7 @@ std::string joined(const std::vector<NamedCount>& names) {
   return text;
 }
 
-// "relu → add → copy (and 29 more)": enough to recognise a chain in one line.
+// "relu → add → copy (and 29 more)": enough to recognize a chain in one line.
 std::string chain_label(const std::vector<std::string>& kernels) {
   constexpr size_t kShown = 3;
   std::string text;
@@ -135,7 +135,7 @@ Table recommended_table(const FusionReport& report, const ChainGains& gains) {
   return table;
 }
 
-// The chains in full, for those who will write the kernel; full names are in JSON and CSV.
+// Complete chains, for those who write the fused kernel; full names are in JSON and CSV.
 Prose chains_prose(const FusionReport& report) {
   constexpr size_t kLongest = 16;
   Prose prose{.bullets = true, .show = Show::kReadersOnly};

@@ -1,4 +1,4 @@
-// SKIP's figures of kernel chains.
+// SKIP's figures on kernel chains.
 
 #include <cmath>
 #include <string>

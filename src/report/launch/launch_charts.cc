@@ -1,5 +1,5 @@
-// Charts of the launch module: SKIP's idle times as bars per iteration, and timelines with a point
-// per launch.
+// Charts of the launch module: SKIP's idle times as one bar per iteration, and timelines with one
+// point per launch.
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +57,7 @@ bool all_zero(const Series& series) {
   return std::all_of(series.y.begin(), series.y.end(), [](double y) { return y == 0; });
 }
 
-// The latency of every iteration as GPU busy time and idle time by cause.
+// The latency of every iteration: GPU busy time, and idle time by cause.
 Chart iteration_strip(const LaunchReport& report) {
   const std::vector<const LaunchMetrics*> windows = strip_windows(report);
   const bool one = windows.size() == 1;
@@ -125,7 +125,8 @@ std::vector<Launch> timed_launches(const Trace& trace, const Links& links, const
   return launches;
 }
 
-// Of every run of neighbours the launches that wait least and most, so that no peak is lost.
+// Keeps the launches with the shortest and the longest wait of each run of neighbours, so that no
+// peak is lost.
 std::vector<Launch> thinned(const std::vector<Launch>& launches) {
   if (launches.size() <= kMostChartPoints) return launches;
   const auto by_wait = [](const Launch& a, const Launch& b) { return a.wait_ns < b.wait_ns; };
@@ -205,15 +206,14 @@ Chart distribution_chart(const std::vector<Launch>& launches, const LaunchReport
   return chart;
 }
 
-// Launched and not yet started: how deep the queue is, and the most of every bin when there are
-// many changes.
+// Number of kernels launched but not started; the maximum per bin if there are many changes.
 Series queue_depth(const std::vector<Launch>& launches, int64_t from_ns) {
   std::vector<std::pair<int64_t, int>> changes;
   for (const Launch& launch : launches) {
     changes.emplace_back(launch.call_ns - from_ns, 1);
     changes.emplace_back(launch.call_ns - from_ns + launch.wait_ns, -1);
   }
-  // At one time, starts first: a launch that starts at once never queued.
+  // At equal times, starts come first: a launch that starts immediately never queued.
   std::sort(changes.begin(), changes.end());
   const int64_t span = changes.back().first + 1;
   const bool binned = changes.size() > 2 * kTimeBins;

@@ -1,10 +1,10 @@
 #pragma once
 
-// The results of launch, fusion and bound, each declared once. R(key, title, unit, meaning)
-// declares a result. U(key, meaning) describes a declared one, or a table, in another place.
-// O(object) begins the keys of an object. An empty meaning repeats that of the row above. JSON
-// keys, columns, titles, units, and the tables of docs/metrics.md (tools/gen_metrics_docs.py) come
-// from here.
+// Results of launch, fusion and bound, each declared once. R(key, title, unit, meaning) declares a
+// result. U(key, meaning) describes a declared result or a table in another place. O(object) begins
+// the keys of an object. An empty meaning repeats that of the row above. JSON keys, columns,
+// titles, units and the tables of docs/metrics.md (tools/gen_metrics_docs.py) are generated from
+// it.
 
 #include "report/document/results.h"
 

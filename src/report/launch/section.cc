@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// Keys of trust notes as a reader says them: "whole microseconds, neighbour kernels".
+// Keys of caveats as text: "whole microseconds, neighbour kernels".
 std::string reason_words(std::string_view keys) {
   std::string words;
   for (const char c : keys) {
@@ -68,7 +68,7 @@ std::string window_words(WindowSource source) {
   return "the whole trace";
 }
 
-// Both ends of a bracket; missing where the number is refused.
+// Adds both ends of an interval; missing if the number is unavailable.
 void add_bracket(std::vector<Item>& items, const ResultKey& low, const ResultKey& high,
                  const Bracket& bracket) {
   items.push_back(data_fact(low, unless_refused(bracket, bracket.low_ns)));
@@ -91,7 +91,7 @@ void add_idle_items(std::vector<Item>& items, const LaunchMetrics& m) {
   items.push_back(fact(keys::cpu_blocking_share, if_cpu(m.cpu_blocking_share)));
 }
 
-// GPU idle time by cause; together they are gpu_idle_union_ns.
+// GPU idle time by cause; the sum is gpu_idle_union_ns.
 std::vector<Item> idle_items(const LaunchMetrics& m) {
   const IdleTime& idle = m.idle;
   const auto if_told = [&m](int64_t ns) { return m.idle_told ? Value(ns) : Value(); };
@@ -145,7 +145,7 @@ bool is_iteration_column(const std::string& key) {
          key == "gpu_idle_share" || key == "queue_share";
 }
 
-// The same keys as "whole", one row per iteration.
+// One row per iteration, with the same keys as "whole".
 Table iterations_table(const LaunchReport& report, const std::vector<LaunchMetrics>& iterations) {
   Table table{.key = "iterations",
               .title = "Iterations (" + window_words(report.window_source) + ")",
@@ -181,7 +181,7 @@ Table launch_means(const LaunchMeans& means) {
                      kDefaultRowLimit);
 }
 
-// The quantiles of t_l side by side, for readers; data has them in "whole".
+// Quantiles of t_l side by side, for readers; the data has them in "whole".
 Facts distribution_facts(const LaunchMetrics& whole) {
   const LaunchTimeStats& t = whole.launch_time;
   return {.title =

@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-// A sweep may come from a table of means: its numbers are published as they are, unrounded.
+// Not rounded, because a sweep may come from a table of means.
 Value raw_ns(double ns) { return finite_value(ns); }
 
 Value raw_ns(const std::optional<double>& ns) { return ns ? raw_ns(*ns) : Value(); }
@@ -86,7 +86,8 @@ Section crossover_section(const std::vector<PlatformBound>& platforms, const Cro
   return section;
 }
 
-// A GPU that idles this much is not the limit, for any TKLQT (the limit of the one-trace headline).
+// A GPU with this idle share is not the bottleneck, whatever its TKLQT. Same limit as for the
+// headline of a single trace.
 constexpr double kIdleContradicts = 0.3;
 
 std::string verdict_sentence(const PlatformBound& platform) {

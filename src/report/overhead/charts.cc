@@ -1,4 +1,4 @@
-// TaxBreak's figures: the host's layers per window and per kernel family, launch times above the
+// TaxBreak's figures: host layers per window and kernel family, launch times relative to the
 // launch-overhead floor, and host against device over a sweep.
 
 #include <algorithm>
@@ -145,7 +145,7 @@ Chart hdbi_chart(const HostOverheadReport& r) {
 
 // ---- sweeps ----
 
-// One line of points: a platform at one sequence length, along the batch size.
+// A line of points: one platform at one sequence length, over batch size.
 struct SweepLine {
   std::string name;
   std::vector<HostOverheadPoint> points;

@@ -1,4 +1,4 @@
-// The decomposition measured by replays, next to the trace's own.
+// The decomposition measured by kernel replay, and that of the trace.
 
 #include <cmath>
 
@@ -40,7 +40,7 @@ struct LayerBeside {
   std::string from;
 };
 
-// Both decompositions side by side, for readers.
+// Both decompositions, side by side, for readers.
 Table beside_table(const MeasuredReport& m, const HostOverheadReport& r) {
   const HostOverheadSums& a = m.sums;
   const HostOverheadSums& b = r.whole.sums;

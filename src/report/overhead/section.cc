@@ -16,17 +16,17 @@
 namespace assay {
 namespace {
 
-// A sum of charges; missing where nothing could be charged (HostOverheadSums::charged).
+// A charged sum; missing if nothing could be charged (HostOverheadSums::charged).
 Value charge(const HostOverheadSums& sums, int64_t ns) {
   return sums.charged() ? Value(ns) : Value();
 }
 
-// One part of what dispatch and the libraries' front end take together.
+// A component of the time that dispatch and the libraries' front end take together.
 Value charge_split(const HostOverheadSums& sums, int64_t ns) {
   return sums.split_known ? charge(sums, ns) : Value();
 }
 
-// The keys of one window, for JSON and CSV; what readers see of them is laid out elsewhere.
+// The keys of one window, for JSON and CSV only.
 std::vector<Item> window_items(const HostOverheadWindow& w) {
   const HostOverheadSums& s = w.sums;
   return {data_fact(keys::phase, std::string(overhead_phase_name(w.phase))),
@@ -64,7 +64,7 @@ std::vector<Item> window_items(const HostOverheadWindow& w) {
           data_fact(keys::host_framework_ns, w.literal.host_framework_ns)};
 }
 
-// How the numbers were made: what a reader of the JSON must know to compare two of them.
+// How the numbers were computed: needed to compare two documents.
 Facts method_facts(const HostOverheadReport& r) {
   return {
       .items = {data_fact(keys::mode, std::string(overhead_mode_name(r.mode))),
@@ -94,19 +94,19 @@ Facts orphan_facts(const HostOverheadOrphans& o) {
           .show = Show::kDataOnly};
 }
 
-// True if the layers of a launch before its call are not in the trace.
+// True if no launch has a recorded operator, so that the layers before the launch call are unknown.
 bool without_operators(const HostOverheadReport& r) {
   return r.whole.sums.n_launch > 0 && r.whole.orphans.without_op == r.whole.sums.n_launch;
 }
 
-// One of the four parts, or their sum.
+// One of the four components, or their sum.
 struct Layer {
   const char* name;
   std::optional<int64_t> ns;  // nullopt if unknown
   std::string from;
 };
 
-// The four parts and what they are set against: the picture of the paper's Figure 7(b) in rows.
+// The four components and what they are compared with: the paper's Figure 7(b) as a table.
 Table layers_table(const HostOverheadReport& r) {
   const HostOverheadSums& s = r.whole.sums;
   const LayerNames names = layer_names(r.mode);
@@ -137,7 +137,8 @@ Table layers_table(const HostOverheadReport& r) {
     if (!layer.ns || s.n_launch == 0 || !s.charged()) return Value();
     return whole_ns(static_cast<double>(*layer.ns) / static_cast<double>(s.n_launch));
   };
-  // Its window and rule are not those of the causes of idle time: the title names both.
+  // The title names the window and the rule, because they differ from those of the causes of idle
+  // time.
   TableOf table(layers, {.title = "Host time charged to launches within T_e2e (TaxBreak, " +
                                   std::string(overhead_mode_name(r.mode)) + " mode" +
                                   (literal ? ", " + std::string(kAsPrinted) : "") + ")",
@@ -190,7 +191,7 @@ Facts balance_facts(const HostOverheadReport& r) {
   return facts;
 }
 
-// If kernels wait for others before them, launch times are not launch costs.
+// If kernels wait for preceding ones, launch times are not launch costs.
 bool launches_queue(const HostOverheadSums& literal) { return literal.kt_fw_ns > literal.kt_ns; }
 
 Table families_table(const HostOverheadReport& r) {
@@ -300,7 +301,7 @@ Table diagnosis_table(const std::vector<HostOverheadAdvice>& advice) {
   return table;
 }
 
-// Recommended changes by their gain in a replay, largest first.
+// Recommended changes by simulated gain, largest first.
 Prose diagnosis_prose(const std::vector<HostOverheadAdvice>& advice) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const AdviceGroup& group : group_advice(advice)) {
@@ -371,7 +372,7 @@ void add_measured_blocks(const MeasuredReport& measured, const HostOverheadRepor
 
 namespace {
 
-// Nothing is known of them without a measured iteration.
+// Missing without a measured iteration.
 void add_untraced_items(const UntracedOverhead* untraced, std::vector<Item>& items) {
   const auto add = [&](const auto& key, auto value) {
     items.push_back(untraced == nullptr ? data_fact(key, Value()) : data_fact(key, value));

@@ -1,5 +1,5 @@
-// A sweep of decompositions (TaxBreak Figures 7 and 8), and two platforms against each other
-// (Figures 10 and 11).
+// A sweep of decompositions (TaxBreak, Figures 7 and 8), and comparison of two platforms (Figures
+// 10 and 11).
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ bool any_seq_len(const std::vector<HostOverheadPlatform>& platforms) {
   return false;
 }
 
-// A point, or a crossover, of one of the platforms.
+// A point or a crossover of one platform.
 template <typename T>
 struct OfPlatform {
   std::string platform;

@@ -1,5 +1,5 @@
-// The sentences of the overhead module. HDBI is a ratio without classes (spec/overhead 2), and
-// T_Orch is never compared with wall time as a share of it.
+// Sentences of the overhead module. HDBI is a ratio without classes (spec/overhead 2). T_Orch is
+// never given as a share of wall time.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// Minimum share of unattributed kernels for which the answer mentions them.
+// Minimum share of unattributed kernels that the answer mentions.
 constexpr double kManyOrphans = 0.05;
 
 std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::kRatio); }
@@ -22,8 +22,8 @@ std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::k
 struct LeverWords {
   const char* key;
   const char* what;
-  const char* levers[2];  // keys of the run's action with the same change; the first existing one
-                          // counts
+  const char* levers[2];  // keys of the run's actions with the same change; the first that exists
+                          // is used
 };
 
 constexpr LeverWords kLeverWords[] = {
@@ -69,15 +69,16 @@ std::string layer_words(HostOverheadLayer layer) {
   return "nothing";
 }
 
-// Half of the launches without an operator: their Python, dispatch and library time is not in the
-// trace, and what is left says nothing about layers.
+// True if at least half of the launches have no operator: their Python, dispatch and library time
+// is missing, so that the layers cannot be compared.
 bool layers_untold(const HostOverheadReport& report) {
   const uint64_t launches = report.whole.sums.n_launch;
   return launches > 0 && 2 * report.whole.orphans.without_op >= launches;
 }
 
-// As printed, a launch costs nothing itself if the launch-overhead floor is unknown, and nothing
-// before the call if there are no operators: the rest is a lower bound.
+// The headline. In the mode as printed, the launch itself costs nothing if the launch-overhead
+// floor is unknown. The time before the call is zero without operators. Either makes the sum a
+// lower bound.
 std::string answer(const HostOverheadReport& report) {
   const HostOverheadSums& s = report.whole.sums;
   const bool no_floor = is_literal(report.mode) && !report.floor.known();
@@ -123,7 +124,7 @@ std::string layers_text(const HostOverheadReport& report, const HostOverheadDiag
   return text;
 }
 
-// The host pays once per graph launch.
+// A graph launch costs the host time only once.
 std::string graph_text(const HostOverheadReport& report) {
   const uint64_t followers = report.whole.orphans.graph_followers;
   const uint64_t n = report.whole.sums.n;
@@ -145,7 +146,7 @@ std::string wall_text(const HostOverheadReport& report, const HostOverheadDiagno
   return text + ".";
 }
 
-// Costs that a run after its start does not have, if they are a tenth of the time.
+// One-time costs, if they are at least a tenth of the time.
 std::string start_text(const HostOverheadReport& report, int64_t cold_ns, size_t devices) {
   const auto all_ns = report.whole.t_e2e_ns * static_cast<int64_t>(devices);
   if (cold_ns <= 0 || cold_ns * 10 < all_ns) return "";
@@ -155,7 +156,7 @@ std::string start_text(const HostOverheadReport& report, int64_t cold_ns, size_t
          ": a run behind its start does not pay them.";
 }
 
-// The papers' numbers, by which others are compared, and what they are worth.
+// The numbers as defined in the paper, for comparison with others, and their limits.
 std::string literal_text(const HostOverheadReport& report) {
   const HostOverheadWindow& w = report.whole;
   const double times = w.additivity;
@@ -211,7 +212,7 @@ std::string levers_text(const std::vector<HostOverheadAdvice>& advice) {
   return text.empty() ? "" : "What would change it: " + text + ".";
 }
 
-// The run's action with the same change, if there is one.
+// The run's action with the same change; null if there is none.
 const Lever* same_lever(const LeverWords& words, const std::vector<Lever>& levers) {
   for (const char* key : words.levers) {
     for (const Lever& lever : levers) {

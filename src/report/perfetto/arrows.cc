@@ -26,7 +26,7 @@ std::span<const TimelineArrows::LinkEnd> TimelineArrows::ends_on(OpId op) const 
                static_cast<size_t>(range.second - range.first));
 }
 
-// An arrow that would end before it starts is none to the importer.
+// The importer drops arrows that end before they start.
 bool TimelineArrows::has(ActivityId activity) const {
   const ApiCallId call = links_.activity_call[activity.index()];
   return call && trace_.activities.kind[activity.index()] != ActivityKind::kSync &&
@@ -39,8 +39,7 @@ bool TimelineArrows::has(ApiCallId call) const {
                      [this](ActivityId activity) { return has(activity); });
 }
 
-// Among the operators that start there, the one with this sequence number; the first one if there
-// is none.
+// Among the operators that start at this time, the one with the sequence number, else the first.
 OpId TimelineArrows::op_at(ThreadId thread, int64_t time_ns, int64_t sequence) const {
   const auto [begin, end] = ops_at(trace_, thread, time_ns);
   for (size_t op = begin; op < end; ++op) {
@@ -51,7 +50,8 @@ OpId TimelineArrows::op_at(ThreadId thread, int64_t time_ns, int64_t sequence) c
   return begin < end ? OpId(begin) : OpId();
 }
 
-// Pairs the ends of the file's own links; pairs with both operators get an arrow.
+// Pairs the ends of the recorded forward-backward flows; only pairs with both operators get an
+// arrow.
 void TimelineArrows::link_backward(uint64_t& next_id) {
   const ForwardBackwardFlowTable& flows = trace_.forward_backward_flows;
   const auto pairs = flow_ends(flows);

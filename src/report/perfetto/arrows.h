@@ -1,7 +1,7 @@
 #pragma once
 
-// Which arrows a timeline draws: from launch calls to their work, from forward to backward
-// operators. Viewers take an arrow that starts somewhere and ends there or later.
+// The arrows of a timeline: from API calls to their GPU activities, and from forward to backward
+// operators. Viewers require that an arrow does not end before it starts.
 
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@ namespace assay {
 
 class TimelineArrows {
  public:
-  // One end of a link from a forward operator to its backward one.
+  // One end of a link between a forward operator and its backward operator.
   struct LinkEnd {
     OpId op;
     uint64_t id = 0;
@@ -25,15 +25,16 @@ class TimelineArrows {
     }
   };
 
-  // Takes ids starting at next_id; no two traces of a file share one.
+  // Uses ids starting at next_id and advances it, so that traces of one file share no id.
   TimelineArrows(const Trace& trace, const Links& links, uint64_t& next_id);
 
   bool has(ActivityId activity) const;
   bool has(ApiCallId call) const;
   uint64_t id_of(ApiCallId call) const { return first_id_ + call.index(); }
-  // Ends of links on that operator.
+  // The link ends on an operator.
   std::span<const LinkEnd> ends_on(OpId op) const;
-  // Activities that start before their own call; links with one end, or without their operators.
+  // Number of arrows that cannot be drawn: activities that start before their call, and links with
+  // one end or without operators.
   uint64_t left_out() const { return left_out_; }
 
  private:

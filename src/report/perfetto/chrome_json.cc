@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-// A pid or tid: a number where it is one.
+// A pid or tid, as a number if it is one.
 std::string lane_text(const std::string& text) {
   const bool number =
       !text.empty() && text.size() < 18 && text[0] != '0' &&
@@ -31,7 +31,7 @@ class Writer {
   std::string write();
 
  private:
-  // Viewers read numbers as doubles: times are kept small, as Kineto keeps them.
+  // Viewers read numbers as doubles, so times are kept small, as in Kineto files.
   static constexpr int64_t kBaseStep = 1'000'000;
 
   int64_t earliest() const;
@@ -54,7 +54,7 @@ class Writer {
   const int64_t base_ns_;
   std::string out_;
   bool first_ = true;
-  size_t shape_ = 0;  // rows of the side tables, which are sorted by activity
+  size_t shape_ = 0;  // current rows of the side tables, which are sorted by activity
   size_t transfer_ = 0;
   size_t wait_ = 0;
 };
@@ -213,7 +213,7 @@ void Writer::write_activities() {
   }
 }
 
-// The arrows from calls to their work.
+// Writes the arrows from calls to their activities.
 void Writer::write_flows() {
   std::unordered_set<uint32_t> with_work;
   const ActivityTable& rows = trace_.activities;

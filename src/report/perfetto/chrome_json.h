@@ -1,7 +1,7 @@
 #pragma once
 
-// A Trace as Chrome-trace JSON in the shape that the PyTorch profiler writes: for Perfetto and
-// chrome://tracing, and for every tool that reads Kineto's files (docs/formats/kineto.md).
+// A Trace as Chrome-trace JSON in the form that the PyTorch profiler writes, for Perfetto,
+// chrome://tracing and every tool that reads Kineto files (docs/formats/kineto.md).
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace assay {
 
-// Times are exact: microseconds with three decimals, counted from baseTimeNanoseconds.
+// Times are exact: microseconds with three decimals, relative to baseTimeNanoseconds.
 std::string chrome_json(const Trace& trace);
 
 }  // namespace assay

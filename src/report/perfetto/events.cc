@@ -25,7 +25,7 @@ using GroupKind = TimelineGroupKind;
 using Place = TimelinePlace;
 using RowKind = TimelineRowKind;
 
-// The category that readers, Assay's own first, may step over.
+// Category of Assay's own events, which readers, including Assay, may skip.
 constexpr std::string_view kOwnCategory = "assay";
 
 std::string_view track_category_of(ActivityKind kind) {
@@ -49,7 +49,7 @@ class TraceEvents {
   void write();
 
  private:
-  // ---- who lies where (Perfetto shows processes and threads) ----
+  // ---- processes and threads of the file ----
   void name_annotations();
   void name_host();
   void name_aside();
@@ -95,9 +95,9 @@ class TraceEvents {
   const std::string rank_;
   const TimelineArrows arrows_;
   std::vector<Group> groups_;
-  std::vector<Place> thread_place_;  // first lane of every thread
+  std::vector<Place> thread_place_;  // first track of every thread
   uint32_t own_pid_ = 0;
-  int64_t sort_index_ = 0;  // of the lanes of a process
+  int64_t sort_index_ = 0;  // of the tracks of a process
 };
 
 void TraceEvents::write() {
@@ -105,10 +105,9 @@ void TraceEvents::write() {
   name_host();
   name_aside();
   name_devices();
-  // Host before devices: of events at one time the importer takes those first that come first, and
-  // an arrow must start before it ends.
-  // Streams in the order of the trace, which is that of their first rows: a reader that numbers
-  // them so finds the same numbers.
+  // Host before devices: the importer processes events of equal time in file order, and an arrow
+  // must start before it ends. Streams are in trace order, that of their first rows, so that a
+  // reader that numbers them on first occurrence gets the same numbers.
   const auto streams = std::find_if(groups_.begin(), groups_.end(), [](const Group& group) {
     return group.kind == GroupKind::kStream || group.kind == GroupKind::kStreamSync;
   });
@@ -122,7 +121,7 @@ void TraceEvents::write() {
   file_.counts.arrows_left_out += arrows_.left_out();
 }
 
-// ---- who lies where ----
+// ---- processes and threads of the file ----
 
 uint32_t TraceEvents::new_process(std::string_view pid_text, const std::string& name) {
   return new_process(pid_text, name, file_.next_sort_index++);
@@ -145,8 +144,8 @@ uint32_t TraceEvents::new_process(std::string_view pid_text, const std::string& 
   return pid;
 }
 
-// Copies the trace's properties of the process `original` to the one that shows it: as labels, and
-// for Assay to read back.
+// Copies the properties of the trace's process `original` to the process that shows it: as labels,
+// and for Assay to read back.
 void TraceEvents::describe_process(uint32_t pid, const std::string& name,
                                    const std::string& original) {
   const Place place{pid, pid};
@@ -187,7 +186,7 @@ void TraceEvents::name_lane(Place place, const std::string& name) {
   out_.end_event();
 }
 
-// Thread of the rows on this lane: Assay reads them back as rows of that thread.
+// Records the thread of this track, so that Assay reads its rows back as rows of that thread.
 void TraceEvents::name_host_lane(Place place, const Thread& thread) {
   std::string& text = out_.event("M", place);
   text += ",\"name\":\"assay_lane\",\"args\":{";
@@ -198,7 +197,7 @@ void TraceEvents::name_host_lane(Place place, const Thread& thread) {
   out_.end_event();
 }
 
-// A group's first lane has the group's number, if that is unique.
+// A group's first track uses the group's number if it is unique.
 void TraceEvents::add_group(Group group, const std::string& name) {
   Lanes lanes;
   for (const Entry& entry : entries_of(trace_, timeline_, group))
@@ -227,8 +226,7 @@ void TraceEvents::name_annotations() {
   }
 }
 
-// Place of every host process: in the order that the trace asks for, else that of their first
-// threads.
+// Sort position of every host process: as specified by the trace, else by first thread.
 std::map<std::string, int64_t> TraceEvents::host_order() const {
   std::vector<std::pair<int64_t, std::string>> found;
   std::set<std::string_view> seen;
@@ -257,8 +255,8 @@ void TraceEvents::name_host() {
   const std::vector<std::string> names = thread_labels(trace_);
   const std::map<std::string, int64_t> order = host_order();
   std::map<std::string, uint32_t> pids;
-  // Threads of a process follow each other, processes in order of their first thread: a reader that
-  // numbers threads so finds the same numbers.
+  // Threads of a process are consecutive, and processes are in order of their first thread. A
+  // reader that numbers threads on first occurrence thus gets the same numbers.
   for (const Thread& first : trace_.threads) {
     if (pids.count(first.pid) != 0) continue;
     const std::string name = host_name(first.pid);
@@ -391,7 +389,7 @@ void TraceEvents::append_external_id(uint32_t id) {
   if (id != 0) append_member("External id", id, out_.text());
 }
 
-// Inputs as text: Perfetto shows one argument instead of one per number of a shape.
+// Writes inputs as text, so that Perfetto shows one argument instead of one per dimension.
 void TraceEvents::append_inputs(OpId op) {
   const OpInputTable& inputs = trace_.op_inputs;
   const size_t row = side_row(inputs.op, op);
@@ -572,7 +570,8 @@ void TraceEvents::write_own_counters() {
   }
 }
 
-// Directly after its slice and at its start: the importer binds it to the last opened slice.
+// Must directly follow its slice and have its start time: the importer binds it to the last opened
+// slice.
 void TraceEvents::write_flow(std::string_view kind, bool is_end, uint64_t id, int64_t time_ns,
                              Place place) {
   std::string& text = out_.event(is_end ? "f" : "s", place);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The events of a timeline file, one trace after another.
+// Writes the events of a timeline file, one trace after another.
 
 #include <string>
 #include <string_view>
@@ -11,19 +11,19 @@
 
 namespace assay {
 
-// A process and a thread of the file.
+// Process and thread ids in the file.
 struct TimelinePlace {
   uint32_t pid = 0;
   uint32_t tid = 0;
 };
 
-// Text on its way to the sink. After a failure nothing more is written.
+// Buffers text for the sink. After a failure nothing more is written.
 class TimelineOutput {
  public:
   explicit TimelineOutput(PerfettoWriter::Sink sink) : sink_(std::move(sink)) {}
 
   std::string& text() { return text_; }
-  // Begins an event: everything up to its arguments is appended to the result.
+  // Begins an event. The caller appends its arguments to the result, then calls end_event().
   std::string& event(std::string_view phase, TimelinePlace place) {
     text_ += first_event_ ? "\n{\"ph\":\"" : ",\n{\"ph\":\"";
     first_event_ = false;
@@ -66,8 +66,8 @@ struct TimelineFileState {
   int64_t next_sort_index = 0;  // of processes
 };
 
-// zero_ns: origin of the file's times for this trace. rank: suffix of the names of processes; empty
-// for a single trace.
+// `zero_ns` is the origin of the file's times in this trace, `rank` a suffix of process names,
+// empty for a single trace.
 void write_trace_events(TimelineFileState& file, const Trace& trace, const Links& links,
                         const Timeline& timeline, int64_t zero_ns, std::string rank);
 

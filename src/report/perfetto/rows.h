@@ -1,7 +1,7 @@
 #pragma once
 
-// The rows of a trace and of its annotations, grouped as viewers show them and in the order in
-// which they nest.
+// The events and annotations of a trace, grouped into tracks as viewers show them, in nesting
+// order.
 
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace assay {
 
 enum class TimelineRowKind : uint8_t {
-  // On a thread; of rows that begin and end together the outer one first.
+  // On a thread. The order applies to events with equal start and end: outer first.
   kAnnotation,
   kOther,
   kFrame,
@@ -26,7 +26,7 @@ enum class TimelineRowKind : uint8_t {
   // On a stream.
   kGpuAnnotation,
   kActivity,
-  // On lanes of their own.
+  // On tracks of their own.
   kOverhead,
   kMemory,
   kSlice,
@@ -53,7 +53,7 @@ enum class TimelineGroupKind : uint8_t {
   kTrack
 };
 
-// One lane in viewers, or several if its rows overlap.
+// One track in viewers, or several if its events overlap.
 struct TimelineGroup {
   TimelineGroupKind kind = TimelineGroupKind::kTrack;
   size_t index = 0;  // thread, stream or track
@@ -64,7 +64,7 @@ struct TimelineGroup {
 std::vector<TimelineEntry> entries_of(const Trace& trace, const Timeline& timeline,
                                       const TimelineGroup& group);
 
-// Rows [first, last) of a table that is sorted by lane.
+// Range [first, last) of the rows of one lane; `lanes` must be sorted.
 template <typename LaneId>
 std::pair<size_t, size_t> rows_of(const std::vector<LaneId>& lanes, LaneId lane) {
   const auto range = std::equal_range(lanes.begin(), lanes.end(), lane);

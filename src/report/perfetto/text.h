@@ -1,6 +1,6 @@
 #pragma once
 
-// Events of the Chrome trace format as text: members, times, ids.
+// Text of Chrome-trace events: members, times, ids.
 
 #include <cstdint>
 #include <set>
@@ -11,27 +11,27 @@
 
 namespace assay {
 
-// Appends microseconds with three decimals: exact, and so is what a reader of doubles makes of them
-// up to 2^42 us, 50 days, from zero.
+// Appends microseconds with three decimals. Exact, and exact when read as a double up to 2^42 us
+// (50 days).
 void append_microseconds(int64_t ns, std::string& out);
 
 void append_integer(int64_t value, std::string& out);
 
-// Appends `,"key":value`, or without the comma after an opening brace.
+// Appends `,"key":value`, without the comma after an opening brace.
 void append_member(std::string_view key, int64_t value, std::string& out);
 void append_member(std::string_view key, std::string_view text, std::string& out);
 
-// Object of the wait of a synchronization row, in Kineto's words.
+// Appends the wait of a synchronization event as an object with Kineto's names.
 void append_wait(const WaitTable& waits, size_t row, std::string& out);
 
-// The category that the PyTorch profiler gives such work; empty for kinds that it has none for.
+// The category that the PyTorch profiler uses for such activities; empty if it has none.
 std::string_view chrome_category(ActivityKind kind);
 
 // Process and thread ids of a file, each assigned once. Perfetto's ids have 32 bits, 0 is the idle
 // process, and a thread is identified by its id alone.
 class LaneIds {
  public:
-  // The number that `text` is, when it is one and free; else a fresh one.
+  // The number in `text` if it is a free number, else a fresh one.
   uint32_t take(std::string_view text);
   uint32_t fresh();
 

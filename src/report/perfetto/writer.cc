@@ -14,7 +14,7 @@ namespace assay {
 namespace {
 
 constexpr int64_t kDayNs = int64_t{86'400} * 1'000'000'000;
-// Times so close to zero stay as they are; so far from each other traces share no clock.
+// Times closer to zero are written unchanged; traces further apart have no common clock.
 constexpr int64_t kFarNs = 30 * kDayNs;
 
 template <typename Visit>
@@ -72,7 +72,7 @@ void append_devices(const Trace& trace, std::string& text) {
   text += ']';
 }
 
-// Properties of the first trace, for readers that read one trace.
+// Properties of the first trace, for readers that expect a single trace.
 void append_trace_head(const Trace& trace, std::string& text) {
   append_devices(trace, text);
   if (trace.distributed.rank || trace.distributed.world_size) {
@@ -106,17 +106,18 @@ std::string rank_name(const Trace& trace, bool several) {
 struct PerfettoWriter::State {
   TimelineFileState file;
   bool several;
-  size_t traces = 0;  // added
+  size_t traces = 0;  // traces added so far
   Tracer tracer = Tracer::kOther;
-  int64_t zero_ns = 0;   // of the file: what its times count from
+  int64_t zero_ns = 0;   // origin of the file's times
   int64_t first_ns = 0;  // earliest time of the first trace
-  bool absolute = true;  // times are those of the traces, less zero_ns
+  bool absolute = true;  // times are those of the traces minus zero_ns
 
   void begin(const Trace& trace, int64_t earliest_ns);
   int64_t zero_for(int64_t earliest_ns);
 };
 
-// Viewers read times as doubles: they are kept small, and above 0 for every trace of the same days.
+// Viewers read times as doubles: keep them small, but above 0 for all traces within days of the
+// first.
 void PerfettoWriter::State::begin(const Trace& trace, int64_t earliest_ns) {
   first_ns = earliest_ns;
   absolute = earliest_ns >= 0;
@@ -124,8 +125,7 @@ void PerfettoWriter::State::begin(const Trace& trace, int64_t earliest_ns) {
                                  : earliest_ns / kDayNs * kDayNs - kDayNs;
   std::string& text = file.output.text();
   tracer = trace.tracer;
-  // Before anything of the trace's: whoever looks for traces in a folder reads the first bytes
-  // only.
+  // Precedes all trace data: a search for traces in a folder reads only the first bytes.
   text += "{\"schemaVersion\":1,\n\"writtenBy\":\"assay report --perfetto\",\n";
   text += "\"displayTimeUnit\":\"ns\"";
   append_trace_head(trace, text);
@@ -134,7 +134,7 @@ void PerfettoWriter::State::begin(const Trace& trace, int64_t earliest_ns) {
   text += ",\n\"traceEvents\":[";
 }
 
-// The importer drops times before the file's zero, and loses digits of those far after it.
+// The importer drops times before the file's origin, and times long after it lose precision.
 int64_t PerfettoWriter::State::zero_for(int64_t earliest_ns) {
   const bool fits = absolute && earliest_ns >= zero_ns && earliest_ns - zero_ns < kFarNs + kDayNs;
   if (fits) return zero_ns;

@@ -1,8 +1,9 @@
 #pragma once
 
-// Traces with Assay's results as one Chrome-trace JSON file for ui.perfetto.dev. Every row of the
-// trace is an event. Overlapping ones are on separate lanes, so that the importer drops none
-// (docs/formats/perfetto.md). Assay reads the file of one trace back as the same trace.
+// Writes traces with Assay's results as one Chrome-trace JSON file for ui.perfetto.dev. Every row
+// of a trace becomes an event. Overlapping events are put on separate tracks, so that the importer
+// drops none (docs/formats/perfetto.md). Assay reads the file of a single trace back as the same
+// trace.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,34 +19,34 @@
 
 namespace assay {
 
-// Number of written items.
+// Numbers of written items.
 struct PerfettoCounts {
   uint64_t bytes = 0;        // of JSON
   uint64_t slices = 0;       // rows of the traces
-  uint64_t annotations = 0;  // slices of Assay's own
-  uint64_t counters = 0;     // samples, Assay's own included
+  uint64_t annotations = 0;  // slices of Assay's results
+  uint64_t counters = 0;     // samples, including those of Assay's results
   uint64_t instants = 0;     // allocator events
-  uint64_t arrows = 0;       // from calls to their work, from forward to backward
-  uint64_t extra_lanes = 0;  // lanes beyond the first of a thread, stream or track
-  // Work that starts before its own call, and links with one end: no arrow can be drawn.
+  uint64_t arrows = 0;       // from calls to activities, from forward to backward
+  uint64_t extra_lanes = 0;  // tracks beyond the first of a thread, stream or Assay track
+  // Arrows that cannot be drawn: the activity starts before its call, or a link has one end.
   uint64_t arrows_left_out = 0;
-  uint64_t values_left_out = 0;  // counter samples that are not finite
-  uint64_t moved_traces = 0;     // traces with a clock that matches no other: aligned at the first
-                                 // one's start
+  uint64_t values_left_out = 0;  // non-finite counter samples
+  uint64_t moved_traces = 0;     // traces with a clock that matches no other, aligned to the start
+                                 // of the first
 };
 
 class PerfettoWriter {
  public:
-  // Takes the file piece by piece, about a megabyte each.
+  // Receives the file in pieces of about a megabyte.
   using Sink = std::function<Status(std::string_view)>;
 
-  // traces: number of traces to add; with several, the names of processes contain their rank.
+  // traces: number of traces to add. Above 1, process names contain the rank.
   PerfettoWriter(Sink sink, size_t traces);
   ~PerfettoWriter();
 
-  // One trace with its annotations; nothing of it is kept.
+  // Writes one trace with its annotations; keeps no reference to them.
   Status add(const Trace& trace, const Links& links, const Timeline& timeline);
-  // The end of the file.
+  // Writes the end of the file.
   Status finish();
   const PerfettoCounts& counts() const;
 

@@ -59,7 +59,7 @@ Chart profile_chart(const KernelProfile& kernel, size_t place) {
   return chart;
 }
 
-// Error of a sample that is too early: both powers of every kernel next to each other.
+// Error from sampling too early: SSE and SSP power of every kernel side by side.
 Chart settled_chart(const PowerReport& report) {
   Chart chart{.key = "sse_ssp",
               .title =
@@ -103,7 +103,7 @@ Chart components_chart(const PowerReport& report) {
   return chart;
 }
 
-// At most so many of them, evenly over the list.
+// At most kMostDrawn points, evenly spaced.
 Series some_points_of(const std::string& name, const std::vector<ProfilePoint>& points) {
   Series series{.name = name, .mark = Mark::kPoints};
   const size_t stride = points.size() / kMostDrawn + 1;
@@ -114,7 +114,7 @@ Series some_points_of(const std::string& name, const std::vector<ProfilePoint>& 
   return series;
 }
 
-// Benefit of a strategy, over the time of a run: warm-ups, then SSE, then SSP.
+// Benefit of a strategy over the time of a run: warm-ups, then SSE, then SSP.
 Chart contrast_chart(const StrategyContrast& contrast, size_t place) {
   Chart chart{.key = fmt::format("strategy_{}", place),
               .title = fmt::format("{}, power over a run: {} or {} (FinGraV, {})", contrast.name,
@@ -133,7 +133,7 @@ Chart contrast_chart(const StrategyContrast& contrast, size_t place) {
   return chart;
 }
 
-// Measured against modelled: a wrong offset is seen at a glance.
+// Measured and modelled power over time, which makes a wrong offset visible.
 Chart fit_chart(const EnergyReport& report) {
   Chart chart{.key = "energy_fit",
               .title = "Power as measured and as the model has it",
@@ -158,7 +158,7 @@ Chart fit_chart(const EnergyReport& report) {
   return chart;
 }
 
-// How well every offset of the log fits: one valley, or several.
+// Fit quality for every offset of the log: shows whether the minimum is unique.
 Chart offset_chart(const EnergyReport& report) {
   Chart chart{.key = "energy_offset",
               .title = "How well each offset of the log fits",
@@ -178,7 +178,7 @@ Chart offset_chart(const EnergyReport& report) {
   return chart;
 }
 
-// SSE next to SSP of all kernels, and their components.
+// SSE next to SSP for all kernels, and their components.
 void add_settled_charts(const PowerReport& report, Section& section) {
   for (Chart chart : {settled_chart(report), components_chart(report)}) {
     if (!chart.categories.empty()) section.blocks.push_back(std::move(chart));

@@ -1,6 +1,6 @@
 #pragma once
 
-// The figures of FinGraV as charts of the power section, and energy as charts of its own.
+// FinGraV's figures as charts of the power section, and charts of energy.
 
 #include "power/attribute.h"
 #include "power/report.h"
@@ -10,9 +10,9 @@ namespace assay {
 
 // Power over the execution of every kernel, SSE next to SSP, components, and comparisons.
 void add_power_charts(const PowerReport& report, Section& section);
-// Measured against modelled power, and how well every offset of the log fits.
+// Measured and modelled power, and the fit quality for every offset of the log.
 void add_energy_charts(const EnergyReport& report, Section& section);
-// SSE next to SSP and components of all kernels, and comparisons: what there is of them.
+// SSE next to SSP, components of all kernels, and comparisons, where available.
 void add_across_charts(const PowerReport& report, Section& section);
 
 }  // namespace assay

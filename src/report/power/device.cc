@@ -92,7 +92,7 @@ Section procedure_section(const ProcedureResult& result) {
 
 namespace {
 
-// " 12.3 % less power", or nothing where nothing is known of it.
+// " 12.3 % less power"; empty if the change is unknown or negligible.
 std::string change_words(double change, const char* more, const char* less) {
   if (!(std::fabs(change) >= 0.001)) return {};
   return fmt::format(" {:.1f} % {}", 100 * std::fabs(change), change > 0 ? more : less);
@@ -184,7 +184,7 @@ std::string time_words(const ResponseTime& time) {
   return fmt::format("{} ms ({} to {})", in_ms(time.ns), in_ms(time.low_ns), in_ms(time.high_ns));
 }
 
-// Properties of the sensor's response that the pulses show, and those that they do not.
+// Properties of the sensor's response that the pulses determine, and those that they do not.
 std::string response_words(const SensorResponse& response) {
   const std::string times = fmt::format("window {}, ramp {}, delay {}", time_words(response.window),
                                         time_words(response.ramp), time_words(response.delay));
@@ -207,7 +207,7 @@ std::string response_words(const SensorResponse& response) {
 std::vector<std::string> calibration_verdict_words(const SensorCalibration& calibration) {
   const auto ms = [](int64_t ns) { return static_cast<double>(ns) * 1e-6; };
   const SensorModel& sensor = calibration.sensor;
-  // The window reported first is then that without a ramp.
+  // The window in the first sentence assumes no ramp.
   const bool about = sensor.ramp_ns > 0 || calibration.response.misfit;
   std::vector<std::string> words = {
       fmt::format("The sensor reports every {:.4g} ms {}the mean over {:.4g} ms, {:.4g} ms late.",

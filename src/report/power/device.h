@@ -1,7 +1,7 @@
 #pragma once
 
-// Data of a power run in addition to its recording: the truth of a simulated device, the plan, and
-// the calibration.
+// Data of a power run in addition to its recording: ground truth of a simulated device, the plan,
+// and the calibration.
 
 #include <string>
 #include <vector>
@@ -14,11 +14,11 @@
 
 namespace assay {
 
-// "truth" under "power": what the simulated device says about the profiled kernel and itself.
+// "truth" under "power": the simulated device's ground truth for the profiled kernel and itself.
 Section truth_section(const PowerTruth& truth, const std::string& kernel);
 // "procedure" under "power".
 Section procedure_section(const ProcedureResult& result);
-// Sentences of the headline on the measurement; mostly none.
+// Headline sentences on the measurement; in most cases none.
 std::vector<std::string> procedure_words(const ProcedureResult& result);
 // "calibration".
 Section calibration_section(const SensorCalibration& calibration, const std::string& path);

@@ -45,7 +45,8 @@ std::string mixed_words(const KernelProfile& kernel) {
          " were drawn.";
 }
 
-// "1.3 % off (0.9 % to 1.7 %)"; if the interval contains 0, the difference is not significant.
+// "1.3 % off (0.9 % to 1.7 %)"; adds that the difference is not significant if the interval
+// contains 0.
 std::string sse_words(const KernelProfile& kernel) {
   const std::string off = format_share(kernel.sse_error) + " off";
   if (!std::isfinite(kernel.sse_error_high)) return off;
@@ -102,7 +103,7 @@ Facts sensor_facts(const SensorModel& sensor) {
                     {"sensor_source", "known from", sensor.source, Unit::kText}}};
 }
 
-// The declared sensor, the one that each kernel's samples show, and which was used.
+// The declared sensor, the sensor that each kernel's samples imply, and the one that was used.
 Table sensors_table(const PowerReport& report) {
   Table table{
       .key = "sensors",
@@ -235,7 +236,7 @@ Elements kernel_elements(const PowerReport& report) {
   return list;
 }
 
-// The columns by which kernels are compared (Figure 7), for readers; data has everything.
+// The columns for comparing kernels (Figure 7), for readers; the data has all columns.
 Table side_by_side(const PowerReport& report) {
   constexpr std::array<const char*, 14> kShown = {
       "name",      "ssp_w",    "ssp_low_w", "ssp_high_w", "sse_w",       "sse_error", "energy_j",
@@ -243,7 +244,7 @@ Table side_by_side(const PowerReport& report) {
   Table table{.title = "Kernels", .terminal_limit = 0, .show = Show::kReadersOnly};
   const bool enough = std::all_of(report.kernels.begin(), report.kernels.end(),
                                   [](const KernelProfile& k) { return k.lois >= k.loi_target; });
-  // Wide columns with little information if all is well.
+  // Shown only if needed: wide columns that are uninteresting if all targets were met.
   const auto on_demand = [enough](const std::string& key) {
     return key == "runs" || (enough && key == "loi_target");
   };
@@ -268,7 +269,7 @@ Table side_by_side(const PowerReport& report) {
   return table;
 }
 
-// A row of characters between the lowest and the highest power of the plot.
+// Maps power to a text row between the plot's minimum and maximum.
 class PlotScale {
  public:
   explicit PlotScale(const KernelProfile& kernel) {
@@ -302,10 +303,10 @@ class PlotScale {
   double high_ = -INFINITY;
 };
 
-// The curve as a plot of characters: o the fit of SSP, - its band, + the LOIs nearby, s the fit of
-// SSE (Figure 8).
+// The curve as a text plot: o = fit of SSP, - = its band, + = nearby LOIs, s = fit of SSE (Figure
+// 8).
 Table plot(const KernelProfile& kernel) {
-  constexpr size_t kEvery = 4;  // of the curve's points
+  constexpr size_t kEvery = 4;  // point of the curve
   const PlotScale scale(kernel);
   Table table{.title = kernel.name +
                        ": power over time in the execution (o SSP, - 95 % band, + LOIs, s SSE)",
@@ -354,7 +355,7 @@ Table takeaways_table(const PowerReport& report) {
                           t.peak_flops_share, t.peak_bandwidth_share, t.above_idle_w,
                           t.w_per_tflops, t.pj_per_flop, t.pj_per_byte});
   }
-  if (!any) table.show = Show::kDataOnly;  // nothing known about work and bytes
+  if (!any) table.show = Show::kDataOnly;  // work and bytes are unknown
   return table;
 }
 
@@ -378,7 +379,7 @@ Table pairs_table(const PowerReport& report) {
 }
 
 Table comparisons_table(const PowerReport& report) {
-  // The name of the only kernel is redundant, and takes the space of the compared values.
+  // With a single kernel, its name is redundant and would take space from the compared values.
   const Show name_shown = of_one_kernel(report.comparisons) ? Show::kDataOnly : Show::kEverywhere;
   Table table{.key = "comparisons",
               .title = "Compared",
@@ -422,7 +423,7 @@ Facts campaign_facts(const PowerReport& report) {
   return facts;
 }
 
-// Parts of the device in addition to the whole: SSP of each kernel, and the part in none of them.
+// Components in addition to the whole device: SSP of each kernel, and the remainder.
 Table parts_of_device(const PowerReport& report) {
   Table table{
       .key = "components",
@@ -448,8 +449,8 @@ Table parts_of_device(const PowerReport& report) {
   return table;
 }
 
-// AMD's GPUs are made of dies that FinGraV looks at one by one: where their power is from, or why
-// it is missing. Empty of devices that have no such parts.
+// For AMD GPUs with several dies, which FinGraV measures separately: the source of component power,
+// or why it is missing. Empty for devices without such components.
 std::string about_parts(const PowerReport& report) {
   const bool amd = contains(report.device, "AMD") || contains(report.device, "Instinct");
   if ((!amd && report.parts.empty()) || report.kernels.empty()) return "";
@@ -497,7 +498,7 @@ std::string joules_between(double low_j, double high_j) {
   return format_value(low_j, Unit::kJoules) + " to " + format_value(high_j, Unit::kJoules);
 }
 
-// "runs_alike:base" as readers say it.
+// A reason code as text, for example "runs_alike:base".
 std::string why_said(const std::string& why) {
   if (why == "does_not_follow") return "the readings do not follow the trace";
   if (why == "lag_window_or_ramp") return "the sensor's lag, window or ramp are not known better";
@@ -508,7 +509,8 @@ std::string why_said(const std::string& why) {
   return other == "base" ? "it hardly ever stops" : "it runs alike with " + describe_kernel(other);
 }
 
-// Alignment of the log with the trace, if the samples show it; empty if it is as stamped.
+// The log's delay relative to the trace, if the samples determine it; empty if the timestamps are
+// used unchanged.
 std::string lag_words(const EnergyReport& r) {
   constexpr double kSaidAboveNs = 5e6;
   if (r.modes.size() > 1) {
@@ -527,7 +529,8 @@ std::string taken_words(const EnergyPart& part) {
          joules_between(part.low_j, part.high_j) + ")";
 }
 
-// The kernel that may take more than the first one, most first; none where the order is sure.
+// The kernel with the largest energy that may exceed that of the first; null if the order is
+// certain.
 const EnergyPart* rival_of(const std::vector<EnergyPart>& kernels) {
   for (size_t i = 1; i < kernels.size(); ++i) {
     if (kernels[i].high_j > kernels.front().low_j) return &kernels[i];
@@ -545,7 +548,7 @@ std::string gain_words(const SensorGain& gain) {
          "): cards of this model were compared with one.";
 }
 
-// With its interval if that is wider than the errors of most sensors.
+// With its interval if that is wider than typical sensor errors.
 std::string total_words(const EnergyReport& r) {
   constexpr double kWide = 0.05;
   const bool wide = r.total_high_j - r.total_low_j > kWide * static_cast<double>(r.total_uj) * 1e-6;
@@ -564,7 +567,7 @@ std::string measured_words(const EnergyReport& r) {
                    : format_share(left) + " is unattributed.");
 }
 
-// For a sensor that covers part of the time, the samples' sum is random.
+// From the model, because the sum of samples is random for a sensor that covers part of the time.
 std::string modelled_words(const EnergyReport& r) {
   const int64_t model_uj = r.base_uj + r.kernels_uj;
   return joules(model_uj) + " (" + joules_between(r.model_low_j, r.model_high_j) + ") in " +
@@ -574,7 +577,7 @@ std::string modelled_words(const EnergyReport& r) {
          "), the rest is drawn anyway.";
 }
 
-// For a log without information below the total: the remaining results.
+// Results that remain if the log determines only the total.
 void keep_total_alone(std::vector<Item>& items) {
   constexpr std::array<std::string_view, 11> kKept = {"total_only",
                                                       "total_j",
@@ -592,7 +595,7 @@ void keep_total_alone(std::vector<Item>& items) {
   });
 }
 
-// The energy of one kind of token, with its interval.
+// Adds the energy of one kind of token, with its interval.
 void add_token_items(std::array<const char*, 3> keys, const char* title, const Joules95& energy,
                      std::vector<Item>& items) {
   const bool known = std::isfinite(energy.value);
@@ -614,7 +617,7 @@ std::vector<Item> token_items(const TokenEnergy& energy) {
   return items;
 }
 
-// "P2", as nvidia-smi has it.
+// "P2", as nvidia-smi prints it.
 Value state_name(double state) {
   return std::isfinite(state) ? Value("P" + std::to_string(std::lround(state))) : Value();
 }
@@ -627,7 +630,7 @@ std::string clock_words(const LogClocks& clocks) {
 
 Facts energy_totals(const EnergyReport& r) {
   const auto j = [](int64_t uj) { return Value(static_cast<double>(uj) * 1e-6); };
-  // If the samples do not follow the trace, parts have only an interval.
+  // If the samples do not follow the trace, components have only an interval.
   const auto known = [&r](auto value) { return r.follows ? Value(value) : Value(); };
   const auto part = [&](int64_t uj) { return r.follows ? j(uj) : Value(); };
   const auto part_share = [&r](int64_t uj, double low_j, double high_j) {
@@ -733,7 +736,7 @@ Facts energy_totals(const EnergyReport& r) {
 
 Value rounded(double ns) { return static_cast<int64_t>(std::llround(ns)); }
 
-// Properties of the sensor and its clock from the samples.
+// Properties of the sensor and its clock that the samples determine.
 Table sensor_table(const EnergyReport& r) {
   Table table{
       .key = "sensor",
@@ -755,7 +758,7 @@ Table sensor_table(const EnergyReport& r) {
   return table;
 }
 
-// Offsets of the log that fit the samples about equally well.
+// Offsets of the log that fit the samples almost equally well.
 Table modes_table(const EnergyReport& r) {
   Table table{.key = "modes",
               .title = "Offsets of the log that the readings allow",
@@ -815,7 +818,7 @@ Table classes_table(const EnergyReport& report) {
   return table;
 }
 
-// known: the parts have a value, not only an interval.
+// known: components have a value in addition to an interval.
 Table parts_table(std::string key, std::string title, const std::vector<EnergyPart>& parts,
                   int64_t total_uj, size_t top, bool known = true) {
   Table table{.key = std::move(key),
@@ -840,7 +843,7 @@ Table parts_table(std::string key, std::string title, const std::vector<EnergyPa
                           value(share(p.energy_uj, total_uj)), p.busy_ns, p.count, p.alone, p.why,
                           value(p.energy_uj)});
   }
-  // A partition with everything in "(none)" is uninformative.
+  // A table with everything in "(none)" is uninformative.
   const bool uncut = parts.size() == 1 && parts.front().name.starts_with("(no");
   if (parts.empty() || uncut) table.show = Show::kDataOnly;
   return table;
@@ -910,7 +913,7 @@ std::string_view rule_source(TakeawayRule rule) {
   return kSources[static_cast<size_t>(rule)];
 }
 
-// Why a rule has no answer.
+// The data that a takeaway rule lacks.
 std::string_view rule_needs(TakeawayRule rule) {
   switch (rule) {
     case TakeawayRule::kFirstDiffers:

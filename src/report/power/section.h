@@ -1,6 +1,6 @@
 #pragma once
 
-// From results of the power module to sections of a Document.
+// Sections of a Document from results of the power module.
 
 #include <string>
 #include <vector>
@@ -12,9 +12,10 @@
 
 namespace assay {
 
-// One sentence per kernel, then what keeps the answer from being better.
+// One sentence per kernel, then what limits the accuracy.
 std::vector<std::string> power_verdict_words(const PowerReport& report);
-// The sections "power" (sensor, kernels with their profiles, takeaways, pairs and comparisons) and
+// Section "power" (sensor, kernels with their profiles, takeaways, pairs and comparisons) and
+// section "caveats".
 // "caveats".
 std::vector<Section> power_sections(const PowerReport& report);
 
@@ -23,20 +24,19 @@ struct LogSource {
   size_t series = 0;  // into log->series
 };
 std::vector<std::string> energy_verdict_words(const EnergyReport& report);
-// Data lost from the log itself.
+// Import notes on data lost from the log itself.
 std::vector<ImportNote> power_log_notes(const PowerLog& log);
-// The sections "energy" (totals, power classes, energy by kernel, operator, iteration and phase)
-// and "caveats". top: rows shown to readers.
+// Section "energy" (totals, power classes, energy by kernel, operator, iteration and phase) and
+// section "caveats". top: rows shown to readers.
 std::vector<Section> energy_sections(const EnergyReport& report, const LogSource& source,
                                      size_t top);
 
-// Energy per token of a serving engine, put after the numbers of its steps, and as a sentence. The
-// sentence is empty if nothing is known.
+// Energy per token of a serving engine: inserted after the numbers of the engine's steps, and as a
+// sentence, which is empty if nothing is known.
 void add_token_energy(const TokenEnergy& energy, Section& section);
 std::string token_energy_words(const TokenEnergy& energy);
 
-// Kernels of several recordings next to each other, under "power": report_across(), with their
-// comparisons.
+// Kernels of several recordings side by side, under "power": report_across() with comparisons.
 Section across_section(const PowerReport& across);
 
 }  // namespace assay

@@ -13,7 +13,7 @@ namespace {
 
 std::string percent_of(double share) { return fmt::format("{:.1f} %", 100 * std::fabs(share)); }
 
-// "12.1 % (11.2 to 13.0)" of something less or more.
+// "12.1 % (11.2 to 13.0)": absolute size of a change, with its interval.
 std::string size_words(const SettingChange& change) {
   const double a = std::fabs(change.share.low);
   const double b = std::fabs(change.share.high);
@@ -87,8 +87,8 @@ Table settings_table(const SettingsReport& report) {
   return table;
 }
 
-// "-12.1 ±0.9 %", "-12.1 (-14.2 to -11.2) %" for an asymmetric interval, or a note that it is not
-// significant.
+// "-12.1 ±0.9 %", "-12.1 (-14.2 to -11.2) %" for an asymmetric interval, or a note that the change
+// is not significant.
 std::string change_words(const SettingChange& change) {
   const double value = 100 * change.share.value;
   const double low = 100 * change.share.low;
@@ -139,7 +139,7 @@ Table changes_table(const SettingsReport& report) {
   return table;
 }
 
-// Energy over time: what is left and low is better.
+// Energy against time; the lower left is best.
 Chart trade_chart(const SettingsReport& report) {
   Series points{.name = "settings", .mark = Mark::kPoints};
   for (const SettingResult& one : report.settings) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// From a sweep of settings to a section and its words.
+// A section and sentences from a sweep of settings.
 
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@
 namespace assay {
 
 std::vector<std::string> settings_words(const SettingsReport& report);
-// "settings": a table of time, power, energy and energy-delay per iteration, one of the changes,
-// and both as charts.
+// "settings": a table of time, power, energy and energy-delay product per iteration, a table of
+// changes, and charts of both.
 Section settings_section(const SettingsReport& report);
 
 }  // namespace assay

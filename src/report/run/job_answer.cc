@@ -45,7 +45,7 @@ FlowTotals sum_of(const std::vector<RankOfAnswer>& ranks) {
   return sum;
 }
 
-// The bins of a rank on the time of all.
+// Resamples a rank's bins to the common time range.
 std::vector<RankBin> on_common_time(const RankOfAnswer& rank, Interval all) {
   std::vector<RankBin> bins(kStripBins);
   const double of_all = static_cast<double>(all.end_ns - all.start_ns) / kStripBins;
@@ -62,7 +62,7 @@ std::vector<RankBin> on_common_time(const RankOfAnswer& rank, Interval all) {
   return bins;
 }
 
-// The time of all ranks, where their clocks are one; ranks that lie apart have one each.
+// The common time range of all ranks if their clocks are aligned; empty if ranks are far apart.
 Interval common_window(const std::vector<RankOfAnswer>& ranks) {
   Interval all{INT64_MAX, INT64_MIN};
   int64_t longest_ns = 0;
@@ -81,7 +81,7 @@ std::string kind_words(BoundBy bound) {
   return std::string(findings::find_bottleneck(bound_by_word(bound))->name);
 }
 
-// Activity of the hosts at the same time; empty if it is not one of a host.
+// Host activity during this cause; empty if the cause is not on the host.
 std::string_view host_activity(FlowCause cause) {
   switch (cause) {
     case FlowCause::kSync:
@@ -104,7 +104,7 @@ std::string_view host_activity(FlowCause cause) {
   }
 }
 
-// Distance of each rank's time shares from the medians of all, summed.
+// Sum of the distances of each rank's time shares from the medians.
 std::vector<double> unusualness(const std::vector<RankOfAnswer>& ranks) {
   const auto part_of = [](const FlowTotals& total, size_t part) {
     const int64_t parts[] = {total.compute_ns, total.collective_ns, total.copy_ns, total.idle_ns};
@@ -155,7 +155,7 @@ class JobAnswer {
   }
 
  private:
-  // Ranks of a serving engine have steps of their own: those of one are enough for the first screen.
+  // The first screen shows the serving steps of a single rank; the others have their own.
   void add_serving(ShortAnswer& answer) const {
     for (size_t r = 0; r < ranks_.size(); ++r) {
       if (ranks_[r].serving.empty()) continue;
@@ -165,7 +165,7 @@ class JobAnswer {
       return;
     }
   }
-  // Moves everything to the clock aligned on collectives.
+  // Converts all times to the clock aligned on collectives.
   void move_clocks() {
     const std::vector<int64_t>& offsets = flow_.job.offsets_ns();
     for (size_t r = 0; r < ranks_.size() && r < offsets.size(); ++r) {
@@ -175,7 +175,7 @@ class JobAnswer {
     }
   }
 
-  // Most of the time that only communication runs is spent in sends and receives.
+  // True if most of the exposed communication is sends and receives.
   bool mostly_between_two() const {
     int64_t all_ns = 0;
     int64_t between_ns = 0;
@@ -205,7 +205,7 @@ class JobAnswer {
                                                               : kind_words(flow_.bound);
   }
 
-  // blamed: ranks that the others wait for are named before.
+  // blamed: a previous sentence names the stragglers.
   std::string where_it_went(bool blamed) const {
     const CommSplit& comm = flow_.totals.comm;
     const auto part = [this](int64_t ns) { return part_text(ns); };
@@ -229,7 +229,7 @@ class JobAnswer {
                        format_ns(mean_window_ns(ranks_)), most_of_idle());
   }
 
-  // Ranks that pass data on: a pipeline, or a ring.
+  // For ranks that pass data on, in a pipeline or a ring.
   std::string who_hands_on() const {
     constexpr double kFarMore = 1.1;
     const auto order = in_order();
@@ -249,7 +249,7 @@ class JobAnswer {
            "stages.";
   }
 
-  // Idle time with one cause and one name, over all ranks; largest first.
+  // Idle time by cause and name, summed over all ranks, largest first.
   std::vector<NamedIdle> idle_by_name() const {
     std::map<std::pair<FlowCause, std::string>, int64_t> sums;
     for (const RankOfAnswer& rank : ranks_) {
@@ -264,9 +264,9 @@ class JobAnswer {
 
   std::string part_text(int64_t ns) const { return format_share(share(ns, total_.window_ns)); }
 
-  // Causes of the ranks' idle time: the end of a sentence, or a separate one.
+  // Causes of the ranks' idle time, as the end of a sentence or as a separate one.
   std::string most_of_idle() const {
-    constexpr int64_t kLeastPart = 10;  // one in so many of the time
+    constexpr int64_t kLeastPart = 10;  // at least 1/kLeastPart of the time
     if (total_.idle_ns * kLeastPart < total_.window_ns) return "";
     const std::vector<NamedIdle> parts = idle_by_name();
     if (parts.empty() || parts.front().ns * 2 < total_.idle_ns) return idle_by_cause();
@@ -282,10 +282,10 @@ class JobAnswer {
                        fitted(most.name, 48), share_of, next_of_idle(parts));
   }
 
-  // The parts after the largest, if they are much of the rest.
+  // The next largest components, if they are a large part of the rest.
   std::string next_of_idle(const std::vector<NamedIdle>& parts) const {
     constexpr size_t kMostNext = 2;
-    constexpr int64_t kLeastPart = 10;  // one in so many of the idle time
+    constexpr int64_t kLeastPart = 10;  // at least 1/kLeastPart of the idle time
     std::vector<std::string> next;
     for (size_t i = 1; i < parts.size() && next.size() < kMostNext; ++i) {
       if (parts[i].ns * kLeastPart < total_.idle_ns) break;
@@ -299,10 +299,10 @@ class JobAnswer {
     return ", then " + next.front() + (next.size() > 1 ? " and " + next.back() : "");
   }
 
-  // By cause, if no name has half of it.
+  // By cause, if no name accounts for half of the idle time.
   std::string idle_by_cause() const {
     constexpr size_t kMostCauses = 3;
-    constexpr int64_t kLeastPart = 10;  // one in so many of the idle time
+    constexpr int64_t kLeastPart = 10;  // at least 1/kLeastPart of the idle time
     std::vector<AnswerCause> causes;
     for (size_t c = 0; c < kFlowCauses; ++c) {
       causes.push_back(
@@ -318,7 +318,7 @@ class JobAnswer {
     return text;
   }
 
-  // The remark of a rank: its delay, or its wait in collectives.
+  // The remark on a rank: its delay, or its time in collectives.
   std::string remark(size_t place) const {
     if (is_late(place)) return "late by " + format_ns(flow_.blame.excess_ns[place]);
     if (flow_.hosts && !flow_.hosts->in_turn && flow_.hosts->rank == place)
@@ -333,7 +333,7 @@ class JobAnswer {
            format_share(share(split ? comm.wait_ns : comm.unsplit_ns, total.window_ns));
   }
 
-  // Places of the ranks, as lists name them.
+  // Indices of the ranks in list order.
   std::vector<uint32_t> in_order() const {
     std::vector<uint32_t> order(ranks_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -342,7 +342,7 @@ class JobAnswer {
     return order;
   }
 
-  // Of many ranks, the four latest, then those with the longest time in collectives.
+  // If there are many ranks: the four latest, then those with the longest time in collectives.
   std::vector<uint32_t> shown(size_t most) const {
     std::vector<uint32_t> order = in_order();
     if (order.size() <= most) return order;
@@ -378,7 +378,7 @@ class JobAnswer {
     answer.more_ranks = ranks_.size() - on_screen.size();
   }
 
-  // The collectives that the straggler analysis is based on.
+  // Adds a note on the collectives that the straggler analysis uses.
   void add_trust(ShortAnswer& answer) const {
     const Job& job = flow_.job;
     const uint64_t matched = job.meetings().size();

@@ -1,6 +1,6 @@
 #pragma once
 
-// The short answer of several traces: of the ranks of a job, or of traces side by side.
+// The short answer for several traces: ranks of a job, or unrelated traces side by side.
 
 #include <cstddef>
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace assay {
 
-// flow, ranks: of the same traces, in the order they were read.
+// flow, ranks: of the same traces, in reading order.
 ShortAnswer job_answer(const JobFlow& flow, const std::vector<RankOfAnswer>& ranks);
-// Indices of ranks by priority. First the stragglers, the latest first; then the most typical rank.
-// The others follow in order of the distance of their time shares (compute, collectives, copies,
-// idle) from the medians, the largest first.
+// Indices of ranks by priority. Stragglers come first, the latest of them at the front, followed by
+// the most typical rank. The others are sorted by distance of their time shares (compute,
+// collectives, copies, idle) from the medians, largest first.
 std::vector<size_t> telling_order(const std::vector<RankOfAnswer>& ranks,
                                   const std::vector<size_t>& late = {});
 // For traces that are not one job.

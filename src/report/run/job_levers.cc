@@ -11,7 +11,7 @@
 namespace assay {
 namespace {
 
-// True if an action with that key is on a job's bottleneck.
+// True if an action with this key is on the job's bottleneck.
 bool leads(std::string_view key, BoundBy bound) {
   switch (bound) {
     case BoundBy::kGpu:
@@ -35,13 +35,13 @@ bool leads(std::string_view key, BoundBy bound) {
   }
 }
 
-// For a single rank, these have no effect on the job: its communication includes waiting, and a
-// faster core of one rank changes nothing.
+// True for actions that have no effect on the job if made on a single rank. Communication includes
+// waiting for others, and a faster core in one rank changes nothing.
 bool of_one_rank_only(std::string_view key) {
   return key == "communication" || key == "faster_cpu";
 }
 
-// Ranks that hardly wait for others set the job's pace independently.
+// Ranks that hardly wait for others set the pace of the job.
 std::vector<const RankOfAnswer*> that_set_the_pace(const JobFlow& flow,
                                                    const std::vector<RankOfAnswer>& ranks) {
   std::vector<const RankOfAnswer*> found;
@@ -51,7 +51,7 @@ std::vector<const RankOfAnswer*> that_set_the_pace(const JobFlow& flow,
   return found;
 }
 
-// The same change on several ranks.
+// The same change, shared by several ranks.
 struct Shared {
   const AnswerLever* best = nullptr;
   int64_t least_ns = INT64_MAX;
@@ -88,14 +88,14 @@ std::vector<AnswerLever> job_levers(const JobFlow& flow, const std::vector<RankO
   constexpr size_t kShown = 3;
   std::vector<AnswerLever> levers = blame_levers(flow);
   for (AnswerLever& lever : own_levers(that_set_the_pace(flow, ranks))) {
-    // Stalls of hosts that wait for another one of the job belong to that one.
+    // Stalls of hosts that wait for another host of the job are charged to that host.
     if (flow.hosts && lever.edit == edit_text({.kind = EditKind::kPauses})) continue;
     levers.push_back(std::move(lever));
   }
   int64_t most_ns = 0;
   for (const AnswerLever& lever : levers) most_ns = std::max(most_ns, lever.gain_ns);
-  // The screen begins with stragglers if there are any, else with the job's bottleneck. The cost of
-  // stragglers and slow links is known; a cheaper kernel is bounded only by its time.
+  // Stragglers come first if there are any, else the job's bottleneck. The cost of stragglers and
+  // slow links is known, while a cheaper kernel is bounded only by its time.
   constexpr double kLeastLate = 0.05;
   const auto place = [&](const AnswerLever& lever) {
     const bool told = lever.key == "late_ranks" || lever.key == "link";
@@ -108,7 +108,7 @@ std::vector<AnswerLever> job_levers(const JobFlow& flow, const std::vector<RankO
     if (place(a) != place(b)) return place(a) < place(b);
     return a.gain_ns > b.gain_ns;
   });
-  // Cheaper kernels help if the GPUs lead; otherwise they come after the others.
+  // Cheaper kernels help if the GPUs are the bottleneck; otherwise they come after other actions.
   if (flow.bound != BoundBy::kGpu && !levers.empty() && levers.front().key == "device_work") {
     const auto other = std::find_if(levers.begin(), levers.end(), [](const AnswerLever& lever) {
       return lever.key != "device_work";

@@ -1,6 +1,6 @@
 #pragma once
 
-// Recommended changes to a job, for its first screen.
+// Recommended actions for a job's first screen.
 
 #include <vector>
 
@@ -10,10 +10,10 @@
 
 namespace assay {
 
-// At most three: the one on the job's bottleneck first, then by gain. They are those of
-// blame_levers(), and actions for single ranks. An action counts only for ranks that hardly wait,
-// because these set the pace, and only if half of them have it. Its gain is the largest of one
-// rank, as in `assay whatif` for that rank's trace.
+// At most three actions: the one on the job's bottleneck first, then by gain. Candidates are
+// blame_levers() and actions on single ranks. The latter count only on ranks that hardly wait,
+// because these set the pace, and only if half of those have the action. The gain is the largest of
+// one rank, as `assay whatif` reports it for that rank's trace.
 std::vector<AnswerLever> job_levers(const JobFlow& flow, const std::vector<RankOfAnswer>& ranks);
 
 }  // namespace assay

@@ -18,14 +18,14 @@
 namespace assay {
 namespace {
 
-// The name without digits: "engine-prefill_rank.json" of all ranks of an engine.
+// The file name without digits, which all ranks of an engine share: "engine-prefill_rank.json".
 std::string lettered(const std::string& file) {
   std::string name = file_name(file);
   std::erase_if(name, is_digit);
   return joined(folder_of(file), name);
 }
 
-// The part of each key between the beginnings and the ends that all share.
+// The part of each key between the prefix and the suffix that all keys share.
 std::vector<std::string> short_names(const std::vector<std::string>& keys) {
   const auto at_break = [](char c) { return c == '/' || c == '-' || c == '_' || c == '.'; };
   size_t front = 0;
@@ -84,7 +84,7 @@ std::vector<JobOfSet> jobs_of_set(const std::vector<RankFile>& traces) {
     if (!trace.rank) return {};
     repeats |= !ranks.insert(*trace.rank).second;
   }
-  // Traces of one rank are runs to compare, not jobs.
+  // Traces that all have the same rank are runs to compare, not jobs.
   if (!repeats || ranks.size() < 2) return {};
   std::vector<JobOfSet> jobs = by_key(traces, folder_of);
   return jobs.empty() ? by_key(traces, lettered) : jobs;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Several jobs in one set of traces, as two engines that number their ranks alike.
+// Detects several jobs in one set of traces, for example two engines with the same rank numbers.
 
 #include <cstdint>
 #include <optional>
@@ -19,17 +19,17 @@ struct RankFile {
 
 struct JobOfSet {
   std::string name;
-  std::vector<size_t> places;  // into the traces
+  std::vector<size_t> places;  // indices into the traces
   std::vector<int64_t> ranks;
   std::string verdict = {};  // its first sentence
 };
 
-// The jobs, in the order of their first traces. Files of one folder are a job, or else files with one
-// name apart from numbers, whichever gives each job every rank once. None where all ranks differ or
-// a trace has no rank.
+// The jobs in order of their first traces. Files form a job by folder, or by equal names apart from
+// numbers, whichever gives each job every rank once. Empty if all ranks differ or a trace has no
+// rank.
 std::vector<JobOfSet> jobs_of_set(const std::vector<RankFile>& traces);
 
-// "2 jobs: prefill (ranks 0-7) and decode (ranks 0-7).", then each job's headline.
+// "2 jobs: prefill (ranks 0-7) and decode (ranks 0-7).", then the headline of each job.
 std::vector<std::string> jobs_words(const std::vector<JobOfSet>& jobs);
 Section jobs_section(const std::vector<JobOfSet>& jobs);
 

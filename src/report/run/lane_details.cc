@@ -12,11 +12,11 @@
 namespace assay {
 namespace {
 
-// Each number is one more than its value, 0 = none, so that a column without values packs to
-// nothing. A thread has kDims, kTypes, kConcrete, kBefore and kAfter only.
+// Values are stored plus one, with 0 = none, so that an empty column compresses to nothing. Host
+// events use only kDims, kTypes, kConcrete, kBefore and kAfter.
 enum DetailColumn : size_t {
-  kName,  // as recorded, where that is not what the lane shows
-  kOp,    // of texts, as all up to kShape
+  kName,  // as recorded, if the track shows another name
+  kOp,    // index into the texts, as all up to kShape
   kDims,
   kTypes,
   kConcrete,
@@ -26,13 +26,13 @@ enum DetailColumn : size_t {
   kCollective,
   kWait,
   kCall,
-  kThread,  // place in `threads`
-  kLead,    // from the begin of the call to the begin of the work; of other clocks below 0
+  kThread,  // index in `threads`
+  kLead,    // from the start of the call to the start of the activity; negative if clocks differ
   kCallDur,
   kBytes,
   kNode,
-  kBefore,  // its part before the window
-  kAfter,   // and after
+  kBefore,  // duration before the window
+  kAfter,   // duration after the window
 };
 
 std::vector<uint32_t> rows_of(const std::vector<ActivityId>& activities, size_t count) {
@@ -119,7 +119,7 @@ uint64_t LaneDetails::module_at(ApiCallId call) {
   return fields({place.cls, std::to_string(place.layer), place.stack, place.path});
 }
 
-// Numbers as the schema has them: grid, block, registers, shared memory.
+// In schema order: grid, block, registers, shared memory.
 uint64_t LaneDetails::shape_of(uint32_t row) {
   const KernelShapeTable& table = trace_.kernel_shapes;
   return place_of(fmt::format("[{},{},{},{},{},{},{},{}]", table.grid_x[row], table.grid_y[row],
@@ -136,7 +136,7 @@ uint64_t LaneDetails::collective_of(uint32_t row) {
                  std::to_string(table.in_elements[row]), std::to_string(table.out_elements[row])});
 }
 
-// The cause, and the name of its row.
+// The cause of idle time, and the name of its row.
 uint64_t LaneDetails::waited_for(const FlowSlice& slice) {
   const auto name_in = [&](const auto& table) {
     return std::string(trace_.text(table.name[slice.row]));

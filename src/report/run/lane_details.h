@@ -1,8 +1,7 @@
 #pragma once
 
-// Details of single events of the page's timeline: the operator with its inputs, the launch call,
-// the message of a copy or collective, the idle time before it. docs/formats/report_html.md
-// describes the bytes.
+// Details of single events on the page's timeline: operator and inputs, launch call, message of a
+// copy or collective, and preceding idle time. docs/formats/report_html.md describes the encoding.
 
 #include <array>
 #include <cstdint>
@@ -19,19 +18,19 @@
 
 namespace assay {
 
-// The name of a thread's lane.
+// The title of a thread's track.
 std::string lane_thread_name(const Thread& thread);
 
-// Takes lanes one after the other, and of each its events in their order.
+// Call in order: one track after the other, and the events of each in track order.
 class LaneDetails {
  public:
   LaneDetails(const Trace& trace, const Links& links, const FlowReport& flow);
 
-  // Threads with a lane, in the order of their lanes: before any row.
+  // Registers a thread with a track, in track order, before the first row.
   void add_thread(uint32_t thread);
   void begin_row();
   void add_work(ActivityId work);
-  // The times are those of the event itself. op is none for labels, frames and calls.
+  // Times of the event itself. op: none for labels, frames and calls.
   void add_host(int64_t start_ns, int64_t dur_ns, OpId op);
   void end_row();
   std::string bytes() const;
@@ -61,10 +60,10 @@ class LaneDetails {
   Rows shapes_;
   Rows transfers_;
   Rows collectives_;
-  // Per device, by the end of a gap: its longest slice.
+  // Per device and end of a gap: the longest slice of the gap.
   std::unordered_map<int64_t, std::unordered_map<int64_t, const FlowSlice*>> waits_;
   std::vector<uint32_t> threads_;
-  std::vector<std::string> texts_;  // JSON: a string, or a list of several values
+  std::vector<std::string> texts_;  // JSON: a string, or a list of values
   std::unordered_map<std::string, uint64_t> place_of_;
   std::array<std::string, kColumns> columns_;
   std::vector<std::string> heads_;

@@ -20,7 +20,7 @@
 namespace assay {
 namespace {
 
-// States of a device after those of FlowCause.
+// Device states, numbered after those of FlowCause.
 constexpr uint32_t kComputes = kFlowCauses;
 constexpr uint32_t kCommunicates = kFlowCauses + 1;
 constexpr uint32_t kCopies = kFlowCauses + 2;
@@ -28,7 +28,7 @@ constexpr size_t kStates = kFlowCauses + 3;
 
 constexpr size_t kMostThreads = 6;
 
-// Colour of a row of the timeline.
+// The colour class of a timeline event.
 enum class LaneKind : uint8_t { kKernel, kCollective, kCopy, kOperator, kCall, kFrame, kLabel };
 
 struct LaneEvent {
@@ -36,13 +36,13 @@ struct LaneEvent {
   int64_t dur_ns = 0;
   StringId name;
   LaneKind kind = LaneKind::kKernel;
-  uint32_t row = 0;  // in the table of its kind
+  uint32_t row = 0;  // row in the table of its kind
 };
 
 struct LaneRow {
   const char* kind = "stream";
   std::string name;
-  uint64_t count = 0;  // of its events, held or not
+  uint64_t count = 0;  // of all events, stored or not
   uint32_t thread = UINT32_MAX;
   std::vector<LaneEvent> events;
 
@@ -109,7 +109,7 @@ class LaneMaker {
     const auto by_start = [](const Run& a, const Run& b) {
       return a.span.start_ns < b.span.start_ns;
     };
-    // Each list is in order, and none lies over another.
+    // Each list is sorted, and intervals do not overlap.
     size_t before = 0;
     const auto merge = [&] {
       std::inplace_merge(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(before),
@@ -152,7 +152,7 @@ class LaneMaker {
                     exact ? runs.size() : budget_.bins, at, body_.size() - at));
   }
 
-  // Gap before, length, state.
+  // Gap since the previous run, length, state.
   void add_runs(const std::vector<Run>& runs) {
     int64_t end_ns = window_.start_ns;
     for (const Run& run : runs) {
@@ -163,7 +163,7 @@ class LaneMaker {
     }
   }
 
-  // Per bin how many states, then each with its share in 1/255.
+  // Per bin: number of states, then each state with its share in 1/255.
   void add_bins(const std::vector<Run>& runs) {
     std::vector<std::array<double, kStates>> bins(budget_.bins);
     for (const Run& run : runs) {
@@ -184,7 +184,7 @@ class LaneMaker {
     }
   }
 
-  // The share of each bin that the span covers.
+  // Calls `take` with each bin and the share of it that the span covers.
   template <typename Take>
   void spread(Interval span, const Take& take) const {
     const double bin_ns =
@@ -201,7 +201,7 @@ class LaneMaker {
 
   // ---- events ----
 
-  // One without length takes the nanosecond in which it lies.
+  // An event of duration 0 counts as 1 ns.
   bool inside(int64_t start_ns, int64_t dur_ns) const {
     return start_ns + std::max<int64_t>(dur_ns, 1) > window_.start_ns && start_ns < window_.end_ns;
   }
@@ -230,7 +230,7 @@ class LaneMaker {
     keep_rows(rows);
   }
 
-  // Those with events, in their order.
+  // Keeps rows with events, in order.
   void keep_rows(std::vector<LaneRow>& rows) {
     for (LaneRow& row : rows) {
       if (row.events.empty()) continue;
@@ -253,7 +253,7 @@ class LaneMaker {
     }
   }
 
-  // The threads that call the runtime most. Rows of all others are counted.
+  // Selects the threads with the most runtime calls; rows of other threads are only counted.
   void collect_threads() {
     const size_t threads = trace_.threads.size();
     std::vector<uint64_t> calls(threads, 0);
@@ -291,7 +291,8 @@ class LaneMaker {
     keep_rows(rows);
   }
 
-  // Rows of devices are held before those of threads; of more than fit, the longest.
+  // Limits the stored events: device rows take precedence over threads, and the longest events are
+  // kept.
   void thin_out() {
     total_ = other_rows_;
     for (const LaneRow& row : rows_) total_ += row.count;
@@ -319,8 +320,8 @@ class LaneMaker {
     return 0;
   }
 
-  // The rest of a stream, not held event by event, is the time per bin, and how many begin in it.
-  // With the events it is the time that was recorded, to the nanosecond.
+  // Stores the events of a stream that are not kept individually as covered time and number of
+  // starts per bin. Together with the kept events, covered time is exact to the nanosecond.
   void add_rest(const LaneRow& row, int64_t shortest_ns) {
     const auto count = static_cast<int64_t>(budget_.bins);
     const int64_t bin_ns = (window_.end_ns - window_.start_ns + count - 1) / count;
@@ -356,7 +357,7 @@ class LaneMaker {
     return found->second;
   }
 
-  // Four columns, each whole: begin after the begin before, length, name, kind.
+  // Four consecutive columns: start relative to the previous start, length, name, kind.
   void add_events(const LaneRow& row) {
     const size_t at = body_.size();
     int64_t before_ns = window_.start_ns;
@@ -378,7 +379,7 @@ class LaneMaker {
         json_string(clean_text(row.name)), row.count, row.events.size(), at, body_.size() - at));
   }
 
-  // ---- the head ----
+  // ---- the header ----
 
   std::string steps() const {
     std::vector<std::string> entries;
@@ -393,7 +394,7 @@ class LaneMaker {
     return json_list(entries);
   }
 
-  // Indices of kernel names by kind: {"gemm":[3,17]}; those of unknown kind are left out.
+  // Indices of kernel names by kind: {"gemm":[3,17]}. Unknown kinds are omitted.
   std::string kinds() const {
     std::map<std::string_view, std::vector<std::string>> places;
     for (size_t n = 0; n < kinds_.size(); ++n) {
@@ -432,18 +433,19 @@ class LaneMaker {
   const FlowReport& flow_;
   const LaneBudget& budget_;
   const Interval window_;
-  int64_t begin_ns_;  // of the window, from that of the whole recording
+  int64_t begin_ns_;  // start of the window, relative to the start of the recording
   std::vector<LaneRow> rows_;
   std::vector<std::string> head_rows_;
   std::vector<std::string> names_;
-  std::vector<KernelKind> kinds_;  // of names_
+  std::vector<KernelKind> kinds_;  // kind of each of names_
   std::unordered_map<uint32_t, uint32_t> index_of_;
   std::string body_;
   uint64_t total_ = 0;
   uint64_t held_ = 0;
-  uint64_t other_threads_ = 0;  // without a lane
+  uint64_t other_threads_ = 0;  // threads without a track
   uint64_t other_rows_ = 0;
-  std::array<int64_t, 2> shortest_ns_ = {0, 0};  // held of streams and of threads; 0 = all
+  std::array<int64_t, 2> shortest_ns_ = {0, 0};  // shortest stored event of streams and of threads;
+                                                 // 0 = all are stored
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
 // The page's timeline of a trace: idle causes of each device, its streams, and the threads that
-// submit to it. docs/formats/report_html.md describes the bytes.
+// submit to it. docs/formats/report_html.md describes the encoding.
 
 #include <cstddef>
 #include <string>
@@ -15,18 +15,18 @@
 namespace assay {
 
 struct LaneBudget {
-  size_t events = 250'000;  // held exactly, those of devices first; of more the longest
-  size_t runs = 120'000;    // of causes, of one device; of more shares in bins
+  size_t events = 250'000;  // stored exactly, device events first; beyond that the longest
+  size_t runs = 120'000;    // cause intervals per device; beyond that shares in bins
   size_t bins = 8'192;
 };
 
 struct LaneBytes {
   std::string lanes;
-  std::string details;  // of the events that are held (report/run/lane_details.h)
+  std::string details;  // of the stored events (report/run/lane_details.h)
 };
 
-// Times are from the begin of the answer's window, and only what lies in it is held. Both texts are
-// empty where the window is.
+// Times are relative to the start of the answer's window; only events within it are stored. Both
+// texts are empty if the window is.
 LaneBytes lane_bytes(const Trace& trace, const Links& links, const Windows& windows,
                      const FlowReport& flow, const LaneBudget& budget);
 

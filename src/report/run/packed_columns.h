@@ -1,7 +1,7 @@
 #pragma once
 
-// How the page's timeline is packed: the length of a head, the head in JSON, then columns of
-// numbers of seven bits a byte, the lowest first. docs/formats/report_html.md describes it.
+// Encoding of the page's timeline: the length of the header, the header as JSON, then columns of
+// variable-length integers (7 bits per byte, lowest first). See docs/formats/report_html.md.
 
 #include <string>
 #include <string_view>
@@ -11,14 +11,14 @@
 
 namespace assay {
 
-// entries: JSON texts.
+// A JSON list. entries: JSON texts.
 inline std::string json_list(const std::vector<std::string>& entries) {
   std::string text = "[";
   for (size_t i = 0; i < entries.size(); ++i) text += (i > 0 ? "," : "") + entries[i];
   return text + "]";
 }
 
-// Its length in four bytes, the lowest first, then the text.
+// The length of the text in four bytes, lowest first, then the text.
 inline std::string with_length(std::string_view text) {
   std::string bytes;
   for (int shift = 0; shift < 32; shift += 8)

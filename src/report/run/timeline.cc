@@ -100,7 +100,7 @@ void TimelineMaker::add_iterations() {
   keep(std::move(latency));
 }
 
-// The row responsible for a cause; empty if there is none.
+// The name of the row that is responsible for a cause; empty if there is none.
 std::string_view name_behind(const Trace& trace, const FlowSlice& slice) {
   const StringId name = row_name(trace, slice.source, slice.row);
   if (!name) return "";
@@ -133,7 +133,7 @@ void TimelineMaker::add_idle() {
   keep(std::move(track));
 }
 
-// The critical path of the run, from its begin to its end.
+// The critical path of the run, from start to end.
 void TimelineMaker::add_path() {
   if (rooms_.path == nullptr) return;
   TimelineTrack track{.name = "critical path", .keys = {{"cause", true}, {"kind", true}}};
@@ -150,7 +150,7 @@ StringId TimelineMaker::path_text(const PathSlice& slice) {
   return text(slice.source == RowSource::kActivity ? short_kernel_name(name) : name);
 }
 
-// Kernels launched and not yet started, and how long each launch waits for its kernel.
+// Counters: kernels launched but not started, and how long each launch waits for its kernel.
 void TimelineMaker::add_launch_counters() {
   TimelineCounter wait{.name = "launch to start, t_l", .unit = "ns"};
   std::map<int64_t, int64_t> changes;
@@ -196,12 +196,12 @@ void TimelineMaker::add_memory_counters() {
   }
 }
 
-// Time that a power sample represents, in distances of samples; a longer gap is a hole
-// (docs/metrics.md, Clocks, power and cores).
+// Maximum time that a power sample represents on each side, in sampling periods; longer gaps count
+// as missing data (docs/metrics.md, Clocks, power and cores).
 constexpr double kReachOfReading = 0.75;
 
 // Joules since the first sample, so that the energy of a selection is the difference of its ends.
-// Time without a sample adds nothing.
+// Time without samples adds nothing.
 TimelineCounter energy_counter(const TelemetryTrack& track, const std::string& name) {
   TimelineCounter counter{.name = name, .unit = "energy_j"};
   const double reach_ns = kReachOfReading * static_cast<double>(track.period_ns);
@@ -222,7 +222,7 @@ TimelineCounter energy_counter(const TelemetryTrack& track, const std::string& n
   return counter;
 }
 
-// Samples as logged. A mean is at the start of its time.
+// Samples as logged. A mean is at the start of its averaging time.
 void TimelineMaker::add_telemetry_counters() {
   if (rooms_.telemetry == nullptr) return;
   for (const TelemetryTrack& track : rooms_.telemetry->tracks) {
@@ -241,8 +241,8 @@ void TimelineMaker::add_telemetry_counters() {
 
 // ---- breakdown ----
 
-// Consecutive compute kernels of one phase, one layer or one operation. It starts at the latest end
-// before them: overlap with an earlier kernel counts there.
+// Consecutive compute kernels of one phase, layer or operation. A run starts at the latest end
+// before it, because overlap with an earlier kernel counts there.
 struct Run {
   const KernelLevel* first = nullptr;
   int64_t start_ns = 0;
@@ -333,7 +333,7 @@ void TimelineMaker::add_bubbles(const std::string& gpu, const Rows& rows,
   keep(std::move(track));
 }
 
-// Collectives while no compute kernel of their iteration ran.
+// Collectives, while no compute kernel of the same iteration runs.
 void TimelineMaker::add_exposed(const std::string& gpu, const Rows& rows) {
   std::map<int32_t, std::pair<std::vector<Interval>, std::vector<Interval>>> by_window;
   for (const KernelLevel& row : rows) {
@@ -370,7 +370,7 @@ void TimelineMaker::add_breakdown() {
 
 // ---- fusion ----
 
-// Place in the report's list of chains, from 1; none for chains beyond it.
+// Rank in the report's list of chains, starting at 1; none for unlisted chains.
 int64_t TimelineMaker::chain_rank(const std::vector<ActivityId>& chain) const {
   const std::vector<RecommendedChain>& listed = rooms_.fusion.recommended;
   for (size_t rank = 0; rank < listed.size(); ++rank) {
@@ -412,7 +412,7 @@ void TimelineMaker::add_chains() {
 
 // ---- overhead ----
 
-// Here threads of all processes lie side by side.
+// Makes names unique, because threads of all processes are shown together.
 std::vector<std::string> thread_names(const Trace& trace) {
   std::vector<std::string> names = thread_labels(trace);
   std::map<std::string, size_t> namesakes;
@@ -423,9 +423,9 @@ std::vector<std::string> thread_names(const Trace& trace) {
   return names;
 }
 
-// A launch with the layers that it passed through. Its share of the sums of the overhead report is
-// in its values: those of FT and CT are computed, not recorded, and have no place on the time line.
-// Waits are cut out of the calling layer, so that a wait for the GPU does not count as its work.
+// A launch with the layers that it passed through. Its contribution to the sums of the overhead
+// report is in the slice's values: FT and CT are computed, not recorded, and have no place in time.
+// Waits are cut out of the calling layer, so that waiting for the GPU does not count as its work.
 void TimelineMaker::add_overhead_tile(const HostOverheadTile& tile,
                                       const std::vector<Interval>& waits, HostOverheadSummer summer,
                                       TimelineTrack& track) {

@@ -1,8 +1,7 @@
 #pragma once
 
-// Results of the modules on the time of a trace (report/document/timeline.h).
-// docs/formats/perfetto.md describes each track, and the number of the report that is the sum of
-// its slices.
+// Module results over the time of a trace (report/document/timeline.h). docs/formats/perfetto.md
+// describes each track, and the number of the report that its slices sum to.
 
 #include <vector>
 
@@ -20,15 +19,15 @@
 
 namespace assay {
 
-// Reports of one trace with the same windows. `breakdown` with its rows.
+// Results for one trace, all with the same windows. `breakdown` must contain its rows.
 struct TimelineRooms {
   const FlowReport& flow;
   const LaunchReport& launch;
   const FusionReport& fusion;
   const HostOverheadReport& overhead;
   const BreakdownReport& breakdown;
-  const TelemetryReport* telemetry = nullptr;    // null if there is no log for the trace
-  const std::vector<PathSlice>* path = nullptr;  // the critical path; null = no track of it
+  const TelemetryReport* telemetry = nullptr;    // null without a log for the trace
+  const std::vector<PathSlice>* path = nullptr;  // the critical path; null = no such track
 };
 
 Timeline trace_timeline(const Trace& trace, const Links& links, const Windows& windows,

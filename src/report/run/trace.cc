@@ -77,8 +77,8 @@ Section rows_section(const Trace& trace) {
 
 Section tables_section(const Trace& trace) {
   Facts facts;
-  // op_inputs is filled only for analyses that ask for it: its size here says nothing of the file.
-  // launch_names says of calls what the rows of their kernels say but for what graphs recorded.
+  // op_inputs is filled only on request, so its size says nothing about the file. launch_names
+  // duplicates the names of kernel rows except for captured launches.
 #define ASSAY_MEMBER(member, Row, COLUMNS, doc)                                                  \
   if (std::string_view(#member) != "op_inputs" && std::string_view(#member) != "launch_names") { \
     facts.items.push_back(count_item(#member, trace.member.size()));                             \
@@ -152,7 +152,7 @@ Section launch_summary(const LaunchReport& launch) {
                         fact(keys::gpu_idle_union_ns, if_any(whole.gpu_idle_union_ns))}}}};
 }
 
-// Title of a key: "TKLQT" of "tklqt_ns". Empty for a key that is not a result.
+// Title of a key: "TKLQT" for "tklqt_ns". Empty if the key is not a result.
 std::string_view title_of(std::string_view key) {
 #define ASSAY_TITLE(key, title, unit, meaning) {#key, title},
 #define ASSAY_NO_TITLE(...)
@@ -168,7 +168,7 @@ std::string_view title_of(std::string_view key) {
   return found == kTitles.end() ? std::string_view() : found->second;
 }
 
-// "tklqt_ns,akd_ns" as "TKLQT, AKD, mean kernel"; other words have blanks.
+// "tklqt_ns,akd_ns" becomes "TKLQT, AKD, mean kernel"; in other words, underscores become blanks.
 std::string titles_of(const std::string& list) {
   std::string text;
   std::istringstream keys(list);
@@ -183,14 +183,15 @@ std::string titles_of(const std::string& list) {
   return text;
 }
 
-// Not a symbol ("t_l", "n") or the path of the file that the note is about.
+// False if the text begins with a symbol ("t_l", "n") or with the path of the file that the caveat
+// is about.
 bool begins_with_a_word(std::string_view text) {
   const std::string_view first = text.substr(0, text.find(' '));
   return first.size() > 1 && std::islower(static_cast<unsigned char>(first[1])) != 0 &&
          first.find_first_of("./") == std::string_view::npos;
 }
 
-// An effect, followed by its count and the affected numbers.
+// The effect, followed by the count and the affected numbers.
 std::string note_words(const TrustNote& note) {
   std::string text = note.effect;
   if (begins_with_a_word(text)) {
@@ -263,7 +264,7 @@ Section trust_section(const TrustNotes& notes) {
       .add(keys::time_ns, &TrustNote::time_ns)
       .add(keys::affects, &TrustNote::affects)
       .add(keys::text, &TrustNote::effect);
-  // Sentences do not fit into cells: readers get them whole.
+  // Sentences do not fit into table cells, so readers get them as prose.
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   for (const TrustNote& note : notes) prose.paragraphs.push_back(note_words(note));
   if (notes.empty()) prose.paragraphs.push_back("nothing found that would move a number");

@@ -1,5 +1,5 @@
-// Parts of a run's report other than its headline: graphs, iterations, and why there is no launch
-// to analyze.
+// Parts of a run's report other than its headline: graphs, iterations, and why there are no
+// launches to analyze.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ std::string graph_text(const LaunchMetrics& m) {
 }
 
 std::string iterations_text(const LaunchReport& launch) {
-  // If there is no launch, the host's part is unknown.
+  // The host's part is unknown if there are no launches.
   if (launch.window_source == WindowSource::kWholeTrace || launch.whole.launches == 0) return "";
   std::vector<int64_t> latencies;
   for (const LaunchMetrics& one : launch.iterations) {
@@ -42,7 +42,7 @@ std::string iterations_text(const LaunchReport& launch) {
          format_ns(latencies.front()) + " to " + format_ns(latencies.back()) + ".";
 }
 
-// By the tool that made the recording.
+// Recording instructions for the tool that made the trace.
 std::string how_to_record(const Trace& trace) {
   const std::string_view file = trace.source;
   if (trace.tracer == Tracer::kNsightSystems) return "Record with nsys profile -t cuda.";

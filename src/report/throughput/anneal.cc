@@ -15,7 +15,7 @@
 namespace assay {
 namespace {
 
-// Table I of the paper, which used private data: shown for the pattern, not for the level.
+// The paper's Table I, measured on private data: compare the pattern, not the values.
 struct PaperRow {
   const char* name;
   double predicted;
@@ -40,7 +40,7 @@ const AnnealingStep& best_of(const AnnealingRun& run) {
       [](const AnnealingStep& x, const AnnealingStep& y) { return x.error < y.error; });
 }
 
-// A search through all subsets draws nothing.
+// An exhaustive search uses no random numbers.
 Value seed_of(uint64_t seed, const AnnealingRun& run) {
   return run.exhaustive ? Value() : Value(seed);
 }
@@ -81,7 +81,7 @@ Table runs_table(const AnnealingReport& report) {
   return table;
 }
 
-// Figure 7(b): the error of every subset that was tried.
+// Figure 7(b): the error of every evaluated subset.
 Table log_table(const AnnealingReport& report) {
   struct Step {
     uint64_t seed;
@@ -130,7 +130,7 @@ Table baselines_table(const AnnealingReport& report) {
   return table;
 }
 
-// For readers: the spread over the steps of a run.
+// For readers: distribution over the steps of a run.
 Table spread_table(const AnnealingReport& report) {
   struct Spread {
     Value seed;
@@ -163,7 +163,7 @@ Table spread_table(const AnnealingReport& report) {
   return table;
 }
 
-// Over the runs that have the value.
+// Mean over the runs that have the value.
 double mean(const std::vector<TargetJudgement>& judged, double TargetJudgement::* field) {
   double sum = 0;
   size_t count = 0;
@@ -175,7 +175,7 @@ double mean(const std::vector<TargetJudgement>& judged, double TargetJudgement::
   return count == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(count);
 }
 
-// A row of Table I: a target here, or one of the paper's.
+// A row of Table I: one of these targets, or one of the paper's.
 struct TargetRow {
   std::string name;
   TargetJudgement mean = {};  // over seeds
@@ -239,7 +239,7 @@ Table targets_table(const AnnealingReport& report) {
   return table;
 }
 
-// Meaning of the columns, and its limits.
+// Meaning and limits of the columns.
 Prose targets_prose(const AnnealingReport& report) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   prose.paragraphs.push_back(

@@ -1,6 +1,6 @@
 #pragma once
 
-// From annealing runs of ALA to a section of a Document.
+// A section of a Document from annealing runs of ALA.
 
 #include <string>
 #include <utility>
@@ -17,17 +17,17 @@ struct AnnealingTarget {
   std::vector<TargetJudgement> by_seed;  // in the order of the runs
 };
 
-// A plain regressor on the same subsets.
+// A plain regressor, trained on the same subsets.
 struct AnnealingBaseline {
   uint64_t seed = 0;
   std::string method;
-  std::vector<double> errors;  // by step of the run with this seed; NaN = no answer
+  std::vector<double> errors;  // by step of the run with this seed; NaN = no prediction
 };
 
 struct AnnealingReport {
   std::string source;  // empty: all rows
   size_t source_rows = 0;
-  int steps = 0;                                        // asked for
+  int steps = 0;                                        // requested steps
   std::vector<std::pair<uint64_t, AnnealingRun>> runs;  // by seed
   std::vector<AnnealingTarget> targets;
   std::vector<AnnealingBaseline> baselines = {};  // empty = not requested

@@ -42,7 +42,7 @@ const SplitErrors* find(const std::vector<SplitErrors>& errors, const std::strin
   return at == errors.end() ? nullptr : &*at;
 }
 
-// Medians with whiskers from the 10th to the 90th percentile.
+// Median with whiskers from the 10th to the 90th percentile.
 void add_summary(const ErrorSummary* summary, Series& series) {
   series.y.push_back(summary != nullptr ? summary->median_ape : kNan);
   series.low.push_back(summary != nullptr ? summary->p10_ape : kNan);
@@ -66,7 +66,7 @@ Chart by_split_chart(const std::vector<SplitErrors>& errors) {
   return chart;
 }
 
-// Errors of the feasible rows that got an answer, ascending.
+// Errors of feasible rows with a prediction, ascending.
 std::vector<double> sorted_errors(const ThroughputData& data, const SplitErrors& errors) {
   std::vector<double> sorted;
   for (const TestedRow& row : errors.rows) {
@@ -79,7 +79,7 @@ std::vector<double> sorted_errors(const ThroughputData& data, const SplitErrors&
 
 bool is_training_set(const std::string& split) { return split.size() == 2 && split[0] == 'E'; }
 
-// One curve per method of a split, or per training set of a method.
+// A chart with one curve per method of a split, or per training set of a method.
 Chart distribution_chart(std::string key, std::string title) {
   return Chart{.key = std::move(key),
                .title = std::move(title),
@@ -126,7 +126,7 @@ void add_distribution(const ThroughputEvaluation& evaluation, std::vector<Block>
   for (const std::string& key : order) blocks.push_back(std::move(charts.at(key)));
 }
 
-// The paper prints one figure of Figure 6 in words and none of Figures 7 and 8.
+// The paper states one number of Figure 6 and none of Figures 7 and 8.
 void add_training_sets(const ThroughputEvaluation& evaluation, std::vector<Block>& blocks) {
   using Errors = SplitErrors;
   std::vector<Errors> sets;
@@ -226,8 +226,8 @@ std::string curve_name(const BenchRow& row) {
   return config + (config.empty() ? "" : ", ") + length_text(row);
 }
 
-// Differences between the configurations of rows, for legends: "2 × Nvidia H100 GPU", or "n=2" if
-// there is one GPU; empty if they are equal.
+// Legend labels from the differences between configurations: "2 × Nvidia H100 GPU", or "n=2" if
+// there is only one GPU model. Empty if they are equal.
 std::vector<std::string> what_differs(const std::vector<BenchRow>& rows) {
   const auto differs = [&](auto BenchRow::* field) {
     return std::any_of(rows.begin(), rows.end(),
@@ -262,9 +262,9 @@ std::vector<BenchRow> rows_of(const std::vector<P>& points) {
 }
 
 using Points = std::vector<const PredictedPoint*>;
-// For one configuration and lengths, by GPU: the curves of one chart.
+// The curves of one chart: one configuration and lengths, by GPU.
 struct Curves {
-  std::vector<std::string> order;  // of the GPUs, as asked
+  std::vector<std::string> order;  // GPUs as requested
   std::map<std::string, Points> by_gpu;
 };
 

@@ -19,8 +19,7 @@
 namespace assay {
 namespace {
 
-// Errors go from a hundredth of a percent to a thousand: three digits, and no more than two
-// decimals.
+// Errors range from 0.01 % to 1000 %: three significant digits, at most two decimals.
 std::string error_text(double share) {
   const double value = 100 * share;
   if (!std::isfinite(value)) return "-";
@@ -32,12 +31,12 @@ std::string pair_text(double median, double p90) {
   return std::isfinite(median) ? error_text(median) + " / " + error_text(p90) : "-";
 }
 
-// An error of a summary; missing where nothing was answered.
+// An error of a summary; missing without predictions.
 auto summary_of(double ErrorSummary::* field) {
   return [field](const auto& row) { return finite_value(row.summary.*field); };
 }
 
-// The prototype's result; nullopt for other tables.
+// The result of the reference prototype; nullopt for other tables.
 using ReferenceOf = std::function<std::optional<ReferenceError>(const SplitErrors&)>;
 
 ReferenceOf references(const ThroughputEvaluation& evaluation) {
@@ -83,7 +82,7 @@ Table splits_table(const ThroughputEvaluation& evaluation) {
   return table;
 }
 
-// Median and 90th percentile in one cell: what a reader compares.
+// Median and 90th percentile in one cell, which is what readers compare.
 Table readers_table(const ThroughputEvaluation& evaluation) {
   using Errors = SplitErrors;
   const std::vector<Errors>& errors = evaluation.errors;
@@ -138,7 +137,7 @@ Table folds_table(const ThroughputEvaluation& evaluation) {
   return table;
 }
 
-// The errors of a method on a split, of some of the rows.
+// Errors of a method on a split, restricted to some rows.
 struct PartErrors {
   const SplitErrors& of;
   std::string name;
@@ -166,7 +165,7 @@ Table by_model_table(const std::vector<PartErrors>& models, const Table& head) {
   return table;
 }
 
-// Figure 8 of the paper: the errors of the first split by model. Readers see the first method.
+// Figure 8 of the paper: errors of the first split by model. Readers see the first method only.
 std::vector<Block> model_blocks(const ThroughputEvaluation& evaluation) {
   if (evaluation.errors.empty()) return {};
   const SplitErrors& first = evaluation.errors.front();
@@ -186,10 +185,10 @@ std::vector<Block> model_blocks(const ThroughputEvaluation& evaluation) {
   return {std::move(readers), by_model_table(models, head)};
 }
 
-// A share of fewer rows than this is mostly chance: 90 % of 20 is 77 to 100 %.
+// With fewer rows, the coverage is mostly chance: 90 % of 20 rows has an interval of 77 to 100 %.
 constexpr size_t kFewRows = 20;
 
-// For one method, a column per split.
+// One method, with a column per split.
 Table pairs_for_readers(const std::vector<PartErrors>& pairs, const std::string& method) {
   std::map<std::string, std::map<std::string, double>> covered;  // by pair, by split
   std::vector<std::string> splits;
@@ -217,7 +216,7 @@ Table pairs_for_readers(const std::vector<PartErrors>& pairs, const std::string&
   return table;
 }
 
-// Groups of rows that a statement over all of them may hide.
+// A grouping of rows that an average over all rows may hide.
 struct UnitKind {
   const char* key;
   const char* words;
@@ -232,7 +231,7 @@ const std::array<UnitKind, 3>& unit_kinds() {
   return kinds;
 }
 
-// Coverage and width of every unit of at least kFewRows rows, for programs.
+// Coverage and interval width of every group with at least kFewRows rows, for JSON and CSV.
 std::vector<Block> unit_blocks(const ThroughputEvaluation& evaluation) {
   struct Unit {
     const char* kind;
@@ -263,7 +262,7 @@ std::vector<Block> unit_blocks(const ThroughputEvaluation& evaluation) {
   return {Table(std::move(table))};
 }
 
-// Coverage of the 90 % interval for each hardware and framework. Readers see one method.
+// Coverage of the 90 % interval by hardware and framework. Readers see one method.
 std::vector<Block> pair_blocks(const ThroughputEvaluation& evaluation) {
   std::vector<PartErrors> pairs;
   for (const SplitErrors& e : evaluation.errors) {
@@ -352,7 +351,7 @@ std::vector<ImportNote> bench_import_notes(const BenchTable& table, const Throug
 
 namespace {
 
-// Rows of the file, each of which is used, dropped or merged into one that is.
+// Number of rows in the file; each is used, dropped or merged into a used row.
 uint64_t rows_in_file(const BenchTable& table, const ThroughputData& data) {
   uint64_t rows = data.rows.size();
   for (const BenchOddity& o : all_oddities(table, data)) rows += o.dropped + o.merged;
@@ -440,9 +439,9 @@ Section throughput_evaluation_section(const ThroughputEvaluation& evaluation) {
 
 namespace {
 
-// The worst and the best of the units that rows belong to: what the mean over all rows hides.
+// The groups with the worst and the best coverage, which an average over all rows hides.
 struct Extremes {
-  size_t units = 0;  // of at least kFewRows answers with an interval
+  size_t units = 0;  // groups with at least kFewRows predictions that have an interval
   NamedErrors worst, best;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// From measured errors of throughput methods to sections of a Document.
+// Sections of a Document from measured errors of throughput methods.
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace assay {
 
-// How long a method took to learn from a fold and to answer.
+// Time that a method took to train on a fold and to predict.
 struct FoldTime {
   std::string split;
   std::string method;
@@ -36,22 +36,23 @@ Section throughput_evaluation_section(const ThroughputEvaluation& evaluation);
 std::vector<std::string> throughput_evaluation_words(const ThroughputEvaluation& evaluation);
 
 // Irregularities of the table, for the import log of any verb. Dropped rows are data loss, except
-// repeats of a key.
+// duplicate keys.
 std::vector<ImportNote> bench_import_notes(const BenchTable& table, const ThroughputData& data);
 
-// Irregularities found by the reader, then those of the cleaning.
+// Irregularities found by the reader, then those found during cleaning.
 std::vector<BenchOddity> all_oddities(const BenchTable& table, const ThroughputData& data);
 
-// One sentence for each warning: properties of a table to show with the headline.
+// One sentence for each warning that is shown with the headline.
 std::vector<std::string> bench_warning_words(const std::vector<BenchOddity>& oddities);
 
-// Rows that were dropped, are impossible or doubtful: what may move numbers of the table.
+// Caveats: rows that were dropped, are impossible or doubtful.
 TrustNotes bench_trust(const std::vector<BenchOddity>& oddities);
 
-// "fits": the curve of every group, and a summary, which is all that readers see.
+// "fits": the curve of every group, and a summary. Readers see only the summary.
 std::vector<Block> saturation_blocks(const ThroughputData& data, const std::vector<GroupFit>& fits);
 
-// Table blocks for any verb: {"rows", "configs", "groups", "dropped": {...}, "oddities": [...]}.
+// Blocks on the table for any verb, as {"rows", "configs", "groups", "dropped": {...}, "oddities":
+// [...]}.
 std::vector<Block> bench_table_blocks(const BenchTable& table, const ThroughputData& data);
 
 }  // namespace assay

@@ -30,7 +30,8 @@ double number_told(const FactsOf& of, const char* attribute) {
   return at == of.values.end() ? 0 : at->second.value;
 }
 
-// More than three times off is a mistyped number, or an architecture that this says nothing about.
+// A size more than a factor of three off indicates a typo, or an architecture that the formula does
+// not cover.
 std::string odd_size(const FactsOf& of) {
   if (of.kind != "model" || !of.missing.empty() || number_told(of, "experts") > 1) return "";
   const double expected = parameters_by_layers(of.values);
@@ -77,7 +78,7 @@ std::string facts_in_short(const FactsOf& of) {
   return text + " TFLOP/s, " + number("bandwidth_tb_s") + " TB/s, " + number("memory_gb") + " GB";
 }
 
-// For a few names, readers need the source of each value.
+// All values with their sources, for a few requested models or devices.
 Table readers_table(const FactsOf& of) {
   const std::vector<std::pair<std::string, Fact>> values(of.values.begin(), of.values.end());
   using V = std::pair<std::string, Fact>;
@@ -108,7 +109,7 @@ Section facts_section(const FactBook& facts, const std::vector<FactSection>& sho
   TableOf table(
       all,
       {.key = "facts", .terminal_limit = 0, .show = in_full ? Show::kDataOnly : Show::kEverywhere});
-  // Models come first; estimates are marked next to each value if requested by name.
+  // Models come first. Estimates are marked at each value if the name was requested.
   table.add(keys::spec_kind, &FactsOf::kind, Show::kDataOnly)
       .add(keys::name, &FactsOf::name)
       .add(keys::spec_summary, facts_in_short)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Specifications of models and devices, as a section of a Document.
+// Specifications of models and devices as a section of a Document.
 
 #include <string>
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace assay {
 
-// in_full: every value of each, for readers too. "facts", "values".
+// Blocks "facts" and "values". in_full: also show every value to readers.
 Section facts_section(const FactBook& facts, const std::vector<FactSection>& shown, bool in_full);
-// Numbers of complete specifications and of estimates, and implausible values. Contradictions are
-// rejected earlier: FactBook::add() reports their line.
+// Sentences on the number of complete specifications and of estimates, and on implausible values.
+// Contradictions are rejected earlier: FactBook::add() reports their line.
 std::vector<std::string> facts_words(const FactBook& facts, const std::vector<FactSection>& shown);
 
 }  // namespace assay

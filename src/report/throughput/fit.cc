@@ -16,7 +16,7 @@
 namespace assay {
 namespace {
 
-// "all rows have batch 8" as a sentence of its own.
+// "all rows have batch 8" as a sentence.
 std::string sentence(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] -= 'a' - 'A';
   return text + ".";
@@ -24,7 +24,7 @@ std::string sentence(std::string text) {
 
 std::string counted(size_t count) { return format_count(static_cast<int64_t>(count)); }
 
-// The scale of one process for one question.
+// The scale of one Gaussian process for one kind of held-out data.
 struct ProcessScale {
   const char* process;
   HeldOut kind;
@@ -81,7 +81,7 @@ Table pair_scales_table(const std::vector<ProcessScale>& scales) {
   return table;
 }
 
-// "hardware|framework" of the names that there are.
+// "hardware|framework", without missing names.
 std::string group_text(const std::string& name) {
   if (name == "|") return "all rows";
   if (name.front() == '|') return name.substr(1);
@@ -118,7 +118,7 @@ bool is_calibrated(const Predictor& predictor) {
   return scales == nullptr || (*scales)[static_cast<size_t>(HeldOut::kRow)].measured;
 }
 
-// Notes on the rows that are independent of the method.
+// Caveats on the rows that do not depend on the method.
 void note_rows(const ThroughputFit& fit, NoteList& notes) {
   const std::vector<BenchRow>& rows = fit.data.rows;
   std::set<double> batches;
@@ -140,14 +140,14 @@ void note_rows(const ThroughputFit& fit, NoteList& notes) {
   }
 }
 
-// Irregularities of the rows themselves follow the caveats of the training.
+// Appends irregularities of the rows to the caveats of the training.
 TrustNotes with_oddities(TrustNotes notes, const ThroughputFit& fit) {
   for (TrustNote& note : bench_trust(fit.data.oddities)) notes.push_back(std::move(note));
   return notes;
 }
 
-// Only caveats of the training: the import log has the table's own irregularities, and warnings
-// have sentences of their own.
+// Only caveats of the training: irregularities of the table are in the import log, and warnings
+// have their own sentences.
 TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) {
   NoteList notes;
   const size_t rows = predictor.rows().size();
@@ -211,7 +211,7 @@ Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predic
                       fact(keys::rows_with_specs, predictor.rows_with_facts()),
                       fact(keys::unknown_names, unknown.empty() ? Value() : Value(unknown))}});
   for (Block& block : fitted_table_blocks(fit)) section.blocks.push_back(std::move(block));
-  // If only some rows have specifications, the process trained on those is tested.
+  // If only some rows have specifications, the process trained on these is evaluated.
   const size_t with_facts = predictor.rows_with_facts();
   const std::string of_rows =
       with_facts > 0 && with_facts < predictor.rows().size() ? " (rows with facts)" : "";

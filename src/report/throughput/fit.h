@@ -1,6 +1,6 @@
 #pragma once
 
-// From a fitted throughput model to a section of a Document, and what may move its numbers.
+// A section of a Document from a fitted throughput model, and its caveats.
 
 #include <string>
 #include <vector>
@@ -11,20 +11,20 @@
 
 namespace assay {
 
-// The keys are "method", rows, dropped, fits, scales, left_out and confidence.
+// Keys: "method", rows, dropped, fits, scales, left_out and confidence.
 Section throughput_fit_section(const ThroughputFit& fit, const Predictor& predictor);
 std::vector<std::string> throughput_fit_words(const ThroughputFit& fit, const Predictor& predictor);
 // Caveats: missing specifications, uninformative rows, dropped rows.
 TrustNotes throughput_trust(const ThroughputFit& fit, const Predictor& predictor);
-// The same of ALA.
+// The same for ALA.
 Section ala_fit_section(const ThroughputFit& fit, const AlaPredictor& ala);
 std::vector<std::string> ala_fit_words(const ThroughputFit& fit, const AlaPredictor& ala);
 TrustNotes ala_trust(const ThroughputFit& fit);
 
-// How many of the points are beyond the data, and without an answer.
+// Caveat on the number of points that are extrapolated or have no prediction.
 TrustNotes prediction_trust(const ThroughputAnswers& answers);
 
-// The blocks rows, dropped, `oddities`, ... of the fitted table.
+// The blocks rows, dropped, `oddities`, ... for the fitted table.
 std::vector<Block> fitted_table_blocks(const ThroughputFit& fit);
 
 }  // namespace assay

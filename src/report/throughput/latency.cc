@@ -122,7 +122,7 @@ Section latency_evaluation_section(const LatencyEvaluation& evaluation) {
   section.blocks.push_back(readers_table(evaluation.errors));
   section.blocks.push_back(data_table(evaluation.errors));
   if (!evaluation.judged.empty()) section.blocks.push_back(judged_table(evaluation.judged));
-  // New hardware has no limits, so a test of only that has no result.
+  // New hardware has no latency limits, so a test of new hardware alone has no result.
   if (!std::isfinite(evaluation.brier)) return section;
   section.blocks.push_back(limits_table(evaluation));
   section.blocks.push_back(Facts{.items = {fact(keys::brier, evaluation.brier),
@@ -136,7 +136,7 @@ bool is_headline(const LatencyErrors& e) {
   return e.question.empty() && (e.split == "campaign" || e.split == kOtherTable);
 }
 
-// Of another table: rows that are outside whatever else they are.
+// Rows of a separate evaluation table that are on new hardware, whatever else is new.
 bool is_new_hardware(const LatencyErrors& e) {
   return e.split == kOtherTable && e.question == latency_question_name(LatencyQuestion::kHardware);
 }

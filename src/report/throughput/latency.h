@@ -1,6 +1,6 @@
 #pragma once
 
-// Errors of held-out latencies as a section of a Document.
+// Errors of latency predictions on held-out rows, as a section of a Document.
 
 #include <string>
 #include <vector>

@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-// Rows on a screen: all of the answer fits twenty lines.
+// Numbers of rows such that the answer fits into twenty lines.
 constexpr size_t kSureRows = 3;
 constexpr size_t kLikelyRows = 2;
 
@@ -53,7 +53,7 @@ std::string setup_text(const PlanSetup& setup) {
   return text;
 }
 
-// "3 × 2 b200_sxm vllm fp4": replicas times GPUs of each.
+// "3 × 2 b200_sxm vllm fp4": replicas × GPUs per replica.
 std::string plan_text(const PlanCandidate& one, const PlanSetup& setup, const GpuOffer& offer) {
   return fmt::format("{} × {:g} {} {}", one.replicas, setup.row.devices, offer.name,
                      setup_text(setup));
@@ -80,15 +80,15 @@ const char* question_words(LatencyQuestion question) {
   return "";
 }
 
-// Of plans predicted with 90 % or more, 95.7 % met their limits over held-out benchmark runs
-// (docs/measured/throughput_latency.md). Higher confidence was never measured.
+// On held-out benchmark runs, 95.7 % of the plans predicted with at least 90 % met their limits
+// (docs/measured/throughput_latency.md). Higher confidence has not been validated.
 constexpr double kNoSurer = 0.95;
 
 std::string sure_words(double probability) {
   return probability > kNoSurer ? "> 95 %" : fmt::format("{:.0f} %", 100 * probability);
 }
 
-// The part without measurements, in a word.
+// The unmeasured part of a setup, as a short text.
 const char* new_words(LatencyQuestion question) {
   switch (question) {
     case LatencyQuestion::kOtherCampaign:
@@ -179,7 +179,7 @@ Table readers_table(const PlanReport& report, const std::vector<PlanRow>& rows) 
   return table;
 }
 
-// The best of each kind: a screen has no room for all.
+// The best plans of each kind; not all fit on a screen.
 std::vector<PlanRow> first_rows(const std::vector<PlanRow>& rows) {
   std::vector<PlanRow> out;
   size_t sure = 0;
@@ -211,7 +211,7 @@ Table pareto_table(const PlanReport& report, Table head) {
   return table;
 }
 
-// A curve for each GPU, including those that another beats everywhere.
+// One curve per GPU, including GPUs that another one dominates.
 Chart pareto_chart(const PlanReport& report) {
   Chart chart{.key = "pareto_chart",
               .title = "Throughput per GPU against speed per user",
@@ -270,8 +270,8 @@ std::vector<PlanKernel> kernel_rows(const LatencyModel& latencies) {
   return rows;
 }
 
-// "Ruled out: 72 setups for heads that do not divide, 2 for reaching beyond the rows." Where
-// nothing is left, with what exactly was wrong.
+// "Ruled out: 72 setups for heads that do not divide, 2 for reaching beyond the rows." If nothing
+// remains, includes the exact reasons.
 std::string refused_words(const Plan& plan) {
   if (plan.refused.empty()) return "";
   std::string text;
@@ -283,7 +283,7 @@ std::string refused_words(const Plan& plan) {
   return "Ruled out: " + text + ".";
 }
 
-// GPUs with plans that do not fit the screen, each with its best one.
+// GPUs with plans that do not fit on the screen, each with its best plan.
 std::vector<std::string> plans_not_shown(const PlanReport& report) {
   const std::vector<PlanRow> rows = rows_of(report);
   std::set<const GpuOffer*> named;
@@ -301,7 +301,7 @@ std::vector<std::string> plans_not_shown(const PlanReport& report) {
   return words;
 }
 
-// GPUs that were asked about and have no plan: why each is left out.
+// Why requested GPUs have no plan.
 std::vector<std::string> silent_offers(const PlanReport& report) {
   const Plan& plan = report.plan;
   const size_t count = report.question.offers.size();
@@ -347,8 +347,8 @@ std::string limits_text(const PlanQuestion& q) {
                      rounded_text(q.tpot_ms), 100 * q.percentile, rate_text(q.per_s));
 }
 
-// "an estimated 135 ms or more (90 % intervals begin at 11.6 ms, rows at 184 ms)". The interval
-// that begins first need not be that of the least estimate.
+// "an estimated 135 ms or more (90 % intervals begin at 11.6 ms, rows at 184 ms)". The lowest
+// interval bound and the lowest estimate may belong to different setups.
 std::string least_text(const ShortestLatency& shortest) {
   std::string text =
       fmt::format("an estimated {:.3g} ms or more (90 % intervals begin at {:.3g} ms",
@@ -358,7 +358,7 @@ std::string least_text(const ShortestLatency& shortest) {
   return text + ")";
 }
 
-// Which of what was asked is out of reach.
+// The limits that cannot be met.
 std::string out_of_reach(const Plan& plan, const PlanQuestion& q) {
   if (plan.ttft.least_ms() > q.ttft_ms)
     return "one request alone waits " + least_text(plan.ttft) + " for its first token";
@@ -432,7 +432,7 @@ TrustNotes plan_trust(const PlanReport& report) {
 std::vector<std::string> plan_words(const PlanReport& report) {
   const Plan& plan = report.plan;
   const PlanQuestion& q = report.question;
-  // The table's "9 × 2 h100_sxm" in words.
+  // "9 × 2 h100_sxm" of the table in words.
   const auto named = [&](const PlanCandidate& one) {
     const PlanSetup& setup = plan.setups[one.setup];
     return fmt::format("{} of {:g} × {} with {}",
@@ -472,7 +472,7 @@ std::vector<std::string> plan_words(const PlanReport& report) {
                   format_counted(report.latencies.builds(), "engine build", "engine builds"),
                   q.version.empty() ? "a build that none of them is (--engine-version)"
                                     : "a new run of build " + q.version));
-  // If there is a plan, JSON has the excluded ones.
+  // If there is a plan, excluded setups are only in the JSON.
   const std::string refused = plan.sure.empty() ? refused_words(plan) : "";
   if (!refused.empty()) words.push_back(refused);
   for (std::string& text : plans_not_shown(report)) words.push_back(std::move(text));

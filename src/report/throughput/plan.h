@@ -1,6 +1,6 @@
 #pragma once
 
-// A plan of machines as a section of a Document.
+// A deployment plan (GPUs and their cost) as a section of a Document.
 
 #include <string>
 #include <vector>
@@ -17,10 +17,10 @@ struct PlanReport {
   const LatencyModel& latencies;
 };
 
-// "plan": what was asked, "plans", "pareto", "refused".
+// "plan": the question, "plans", "pareto", "refused".
 Section plan_section(const PlanReport& report);
 std::vector<std::string> plan_words(const PlanReport& report);
-// Caveats of the plans: wide or assumed intervals, closed loops.
+// Caveats of the plans: wide or assumed intervals, closed-loop measurements.
 TrustNotes plan_trust(const PlanReport& report);
 
 }  // namespace assay

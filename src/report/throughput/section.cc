@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kPredictionsShown = 40;
 
-// Batch sizes and lengths are whole numbers nearly always; JSON then has integers.
+// Batch sizes and lengths are nearly always integers, and are written as such to JSON.
 Value plain_number(double value) {
   const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
   return whole ? Value(static_cast<int64_t>(value)) : finite_value(value);
@@ -29,7 +29,7 @@ Value plain_number(double value) {
 
 std::string rate(double tokens_per_s) {
   if (!std::isfinite(tokens_per_s)) return "-";
-  // Far outside of real installations, as at the ends of unbounded intervals, digits are
+  // Far outside the range of real systems, as at the ends of unbounded intervals, more digits are
   // meaningless.
   if (tokens_per_s >= 1e12 || tokens_per_s < 0.01) return fmt::format("{:.2g}", tokens_per_s);
   if (tokens_per_s >= 1000) return format_count(static_cast<int64_t>(std::llround(tokens_per_s)));
@@ -44,7 +44,7 @@ std::string milliseconds(double ms) {
   return std::isfinite(ms) ? format_ns(static_cast<int64_t>(std::min(ms * 1e6, 9e18))) : "-";
 }
 
-// An attribute of a point, a column under "at".
+// An attribute of a point, as a column under "at".
 struct PointColumn {
   const ResultKey& what;
   Value (*cell)(const BenchRow&);
@@ -65,7 +65,7 @@ const std::vector<PointColumn>& point_columns() {
   return columns;
 }
 
-// Adds the attributes of the rows' points to a table; readers see those that differ.
+// Adds the attributes of points as columns; readers see only those that differ between rows.
 template <typename R>
 void add_points(TableOf<R>& table, const std::vector<R>& rows) {
   for (const PointColumn& column : point_columns()) {
@@ -141,12 +141,12 @@ bool any_assumed(const std::vector<PredictedPoint>& points) {
                      [](const PredictedPoint& p) { return !p.explained.measured; });
 }
 
-// 90 % is claimed of no interval that no row was asked to test.
+// Do not claim 90 % for intervals that no held-out row has tested.
 std::string interval_words(const std::vector<PredictedPoint>& points) {
   return any_assumed(points) ? "" : " (intervals: 90 %)";
 }
 
-// The prediction of a point, without columns that the method does not provide.
+// The predictions, without columns that the method does not provide.
 void add_predictions(TableOf<PredictedPoint>& table, Show intervals) {
   const auto of = [](auto Prediction::* field) {
     return [field](const PredictedPoint& p) { return finite_value(p.explained.prediction.*field); };
@@ -205,7 +205,7 @@ Table predictions_table(const ThroughputAnswers& answers) {
   return table;
 }
 
-// Basis of the predictions, once for all points with the same rows.
+// The data that the predictions are based on, once for all points with the same rows.
 Prose evidence_prose(const ThroughputAnswers& answers) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   std::set<std::string> said;
@@ -229,7 +229,7 @@ std::string counted_points(size_t count) {
   return count == 1 ? "1 point is" : fmt::format("{} points are", count);
 }
 
-// Reasons that differ by the point's own number only are one: "batch 257 to 1000 is more than ...".
+// Merges reasons that differ only in the point's own number: "batch 257 to 1000 is more than ...".
 class ReasonGroups {
  public:
   void add(const std::string& reason) {
@@ -260,7 +260,8 @@ class ReasonGroups {
   }
 
  private:
-  std::map<std::pair<std::string, std::string>, std::set<double>> groups_;  // around the number
+  std::map<std::pair<std::string, std::string>, std::set<double>> groups_;  // text before and after
+                                                                            // the number
 };
 
 }  // namespace
@@ -280,7 +281,8 @@ Section throughput_predictions_section(const ThroughputAnswers& answers) {
 
 namespace {
 
-// "5,180 tokens/s, with 90 % confidence 4,900 to 5,500"; "by assumption" where nothing measured it
+// "5,180 tokens/s, with 90 % confidence 4,900 to 5,500"; "by assumption" if no measurement supports
+// the interval
 std::string estimate_text(const ThroughputAnswers& answers, const PredictedPoint& point) {
   const Prediction& p = point.explained.prediction;
   if (!std::isfinite(p.tokens_per_s)) return "No answer";
@@ -381,7 +383,7 @@ Section throughput_curves_section(const ThroughputAnswers& answers) {
                         .title = "Throughput over batch" + interval_words(curve),
                         .terminal_limit = kPredictionsShown});
   if (!curve.empty()) add_points(table, curve);
-  // Common values of all rows have no column.
+  // Values that all rows share have no column.
   const auto is_of_first = [&](const PredictedPoint& p) {
     return config_name(p.point) == config_name(curve.front().point);
   };
@@ -455,7 +457,7 @@ std::vector<std::string> throughput_measure_words(const MeasureNext& next) {
 
 namespace {
 
-// "2 x H100", or nothing of a table that names no hardware.
+// "2 x H100"; a fixed phrase if the table names no hardware.
 std::string devices_text(const BenchRow& row) {
   if (row.hardware.empty()) return "The table's hardware";
   return fmt::format("{:g} \u00d7 {}", row.devices, row.hardware);

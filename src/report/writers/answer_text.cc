@@ -1,5 +1,5 @@
-// The short answer on a screen: at most 15 lines with 72 columns or more. Glyphs differ like
-// colours, so that a pipe, a plain terminal and every eye get the same.
+// The short answer on a terminal: at most 15 lines at 72 columns or more. Glyphs differ as well as
+// colours, so that no information is lost without colour.
 
 #include <fmt/format.h>
 
@@ -21,14 +21,14 @@ namespace assay {
 namespace {
 
 constexpr size_t kMostAnswerLines = 15;
-constexpr size_t kNarrow = 72;       // below it, gain, title and code have lines of their own
+constexpr size_t kNarrow = 72;       // below this, gain, title and code get their own lines
 constexpr size_t kWidestText = 100;  // longer lines are hard to read
 constexpr size_t kWidestBar = 116;
 constexpr size_t kTitleAt = 33;
 constexpr size_t kHeadWidth = 7;
 constexpr std::string_view kBlank = "\u00A0";
 
-// "84.2 %" is one word.
+// Keeps "84.2 %" on one line.
 std::string glued(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -54,7 +54,7 @@ std::string loosened(std::string text) {
   return text;
 }
 
-// Whole percents, as legends have them.
+// Whole percentages, for legends.
 std::string whole_percent(double share) {
   if (share > 0 && share < 0.005) return "<1 %";
   if (share < 1 && share > 0.995) return ">99 %";
@@ -75,7 +75,8 @@ class AnswerText {
       verdict(0, true);
       return joined(lines_);
     }
-    // Text that does not fit is in --full: the last sentences after the headline go first.
+    // Text that does not fit is shown by --full. The last sentences after the headline are dropped
+    // first.
     for (size_t told = answer_.more.size();; --told) {
       for (const bool apart : {true, false}) {
         lines_.clear();
@@ -88,7 +89,7 @@ class AnswerText {
  private:
   bool fits() const { return lines_.size() <= kMostAnswerLines || width_ < kNarrow; }
 
-  // told: number of sentences after the headline. apart: they begin on a line of their own.
+  // `told` sentences follow the headline, on a new line if `apart`.
   void compose(size_t told, bool apart) {
     verdict(told, apart);
     const bool strip_stands = !answer_.ranks.empty();
@@ -100,8 +101,8 @@ class AnswerText {
     }
     const size_t above = lines_.size();
     const std::vector<std::string> end = foot();
-    // Text that does not fit is in --full. Code goes before actions, the last action first; in
-    // notes, lists go first.
+    // Text that does not fit is shown by --full. Code is dropped before actions, starting with the
+    // last action; in notes, lists are dropped first.
     size_t note_lines = kMostAnswerLines;
     size_t levers = answer_.levers.size();
     for (size_t code = levers;;) {
@@ -144,7 +145,7 @@ class AnswerText {
   std::string bold(const std::string& text) const {
     return options_.color ? "\x1b[1m" + text + "\x1b[0m" : text;
   }
-  // The nearest of the 6 x 6 x 6 colours that every terminal of 256 has.
+  // The nearest colour of the 6 x 6 x 6 cube of 256-colour terminals.
   static int of_256(uint32_t rgb) {
     const auto step = [](uint32_t value) {
       return value < 48 ? 0 : value < 115 ? 1 : static_cast<int>((value - 35) / 40);
@@ -193,7 +194,7 @@ class AnswerText {
     for (const AnswerCause& part : parts) sizes.push_back(part.ns);
     const std::vector<size_t> cells = bar_cells(sizes, std::min(width_ - 4, kWidestBar));
     std::string line = "  ";
-    std::vector<std::pair<std::string, std::string>> legend;  // plain, painted
+    std::vector<std::pair<std::string, std::string>> legend;  // plain text, coloured text
     const bool computes = !parts.empty() && parts.front().key == "compute";
     for (size_t i = 0; i < parts.size(); ++i) {
       const std::string mark =
@@ -210,7 +211,7 @@ class AnswerText {
     flow_in(legend);
   }
 
-  // Entries in columns, two blanks between, as many per line as fit.
+  // Prints entries separated by two blanks, as many per line as fit.
   void flow_in(const std::vector<std::pair<std::string, std::string>>& entries, size_t indent = 2) {
     std::string line;
     size_t used = 0;
@@ -299,7 +300,7 @@ class AnswerText {
     }
   }
 
-  // The parts between semicolons that fit a line; all of them if not even the first does.
+  // The semicolon-separated parts that fit on a line; all of them if not even the first fits.
   std::string whole_parts(const std::string& code) const {
     std::string fitting = code;
     while (display_width(fitting) > text_width_ - 3) {
@@ -339,7 +340,7 @@ class AnswerText {
       if (!note.code && told++ == most) break;
       std::vector<std::string> parts;
       if (note.code) {
-        // Blanks in front are part of what is to be typed.
+        // Leading blanks are part of the code.
         const size_t indent = std::min(text.find_first_not_of(' '), text.size());
         const bool fits = kHeadWidth + display_width(clean(text)) <= text_width_;
         parts = fits ? std::vector{std::string(kHeadWidth, ' ') + clean(text)}
@@ -361,7 +362,7 @@ class AnswerText {
     if (!answer_.reason.empty()) confidence += ": " + answer_.reason;
     std::vector<std::string> lines = wrapped(confidence, 0, kHeadWidth);
     const size_t told = lines.size();
-    // Commands stay whole.
+    // Commands are never split.
     std::string next;
     for (const std::string& command : answer_.next) {
       const bool fits = display_width(next) + 3 + display_width(command) <= text_width_;

@@ -15,7 +15,7 @@ std::string text_cell(std::string_view raw) {
   if (!text.empty() && std::string_view("=+-@").find(text[0]) != std::string_view::npos) {
     text.insert(0, 1, '\'');
   }
-  // A quoted '#' keeps a record from looking like the line that starts a table.
+  // Quote a leading '#', so that a record does not look like the line that starts a table.
   const bool quote = text.find_first_of(",\"") != std::string::npos || text.starts_with('#') ||
                      text.starts_with(' ') || text.ends_with(' ');
   if (!quote) return text;
@@ -111,7 +111,7 @@ class CsvWriter {
   }
 
   void block(const std::string& prefix, const std::string& section, const Facts& content) {
-    // Facts without any key merge into the root in JSON; a table has to be called something.
+    // In JSON, facts without any key merge into the root; in CSV, their table needs a name.
     const bool nameless = prefix.empty() && section.empty() && content.key.empty();
     start_table(prefix, {section, nameless ? "facts" : content.key});
     facts(content.items);
@@ -133,7 +133,7 @@ class CsvWriter {
     }
   }
 
-  // "power.kernels.0.": elements are distinguished by their position.
+  // "power.kernels.0.": elements are identified by position.
   void block(const std::string& prefix, const std::string& section, const Elements& list) {
     if (list.key.empty()) return;
     for (size_t i = 0; i < list.elements.size(); ++i) {
@@ -162,7 +162,7 @@ class CsvWriter {
   std::string out_;
 };
 
-// Inputs may carry different items: the header is every key, in order of first appearance.
+// Inputs may have different items: the header has all keys, in order of first appearance.
 void write_inputs(const char* table, const std::vector<Input>& inputs, CsvWriter& csv) {
   std::vector<std::string> keys;
   for (const Input& input : inputs) {

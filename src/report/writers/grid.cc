@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-// Deeper nodes have a number instead of more indentation: "+12 name".
+// Deeper nodes show their depth as a number instead of more indentation: "+12 name".
 constexpr uint32_t kMaxIndentLevels = 20;
 
 size_t shown_rows(size_t rows, size_t limit) { return limit == 0 ? rows : std::min(rows, limit); }
@@ -60,7 +60,7 @@ bool ends_interval(const Column& column) {
   return title == "from" || title == "to" || title.ends_with(" from") || title.ends_with(" to");
 }
 
-// The ends of an interval follow its value, in the same unit (web/src/grid.ts does the same).
+// The ends of an interval follow its value in the same unit (web/src/grid.ts does the same).
 template <typename RowValues>
 void add_columns(const std::vector<Column>& columns, size_t rows, Charset charset,
                  const RowValues& row_values, Grid& grid) {

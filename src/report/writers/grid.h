@@ -1,7 +1,7 @@
 #pragma once
 
-// Common to the two text formats (terminal, Markdown): a Table or Tree as cleaned, scaled text, cut
-// to its row limit, and a few phrases.
+// Shared by the text formats (terminal, Markdown): a Table or Tree as cleaned, scaled text, cut to
+// its row limit, and a few phrases.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,25 +15,25 @@ namespace assay {
 
 struct GridColumn {
   std::string title;     // with the unit: "mean (µs)"
-  bool right = false;    // numbers to the right
-  bool text = false;     // may be shortened if nothing else helps
+  bool right = false;    // right-aligned, for numbers
+  bool text = false;     // may be shortened as a last resort
   bool elastic = false;  // may be shortened first
-  bool keep = false;     // identifies the row: never left out
+  bool keep = false;     // identifies the row: never dropped
 };
 
 struct Grid {
   std::string title;
   std::vector<GridColumn> columns;
-  std::vector<std::vector<std::string>> rows;  // as many cells as columns
+  std::vector<std::vector<std::string>> rows;  // one cell per column
   size_t hidden_rows = 0;
-  bool in_data = false;  // CSV and JSON have it too, with all rows
+  bool in_data = false;  // CSV and JSON have it, with all rows
 };
 
 Grid make_grid(const Table& table, Charset charset);
-// The values of a node come first and its label last, indented by depth.
+// The label of a node is its last cell, indented by depth, after the values.
 Grid make_grid(const Tree& tree, Charset charset);
 
-// The sentence under a cut table, or empty: "… and 37 more rows (--format csv shows all)".
+// Note under a truncated table, or empty: "… and 37 more rows (--format csv shows all)".
 std::string hidden_rows_note(const Grid& grid, Charset charset);
 
 // "negative_duration (repaired, 12 times): events with ...", not cleaned.
@@ -44,7 +44,7 @@ std::string describe(const std::string& name, const std::vector<Item>& items);
 inline bool for_readers(Show show) {
   return show == Show::kEverywhere || show == Show::kReadersOnly || show == Show::kTextOnly;
 }
-// True if a block has content for text formats; charts are only on the page.
+// True if a block has content for text formats. Charts are only on the page.
 template <typename B>
 bool has_text(const B& block) {
   return for_readers(block.show);

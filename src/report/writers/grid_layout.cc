@@ -10,25 +10,25 @@ namespace {
 
 constexpr size_t kGap = 2;
 
-// Steps of shortening titles and texts, tried in this order. Titles of more than three lines and
-// names of less than 24 columns are hard to read; names of less than 8 are useless.
+// Levels of shortening, tried in order. Titles of more than three lines and names of less than 24
+// columns are hard to read; names of less than 8 columns are useless.
 struct Squeeze {
   size_t title_lines;
   size_t narrowest_text;
 };
-// The name of a row stays readable: numbers at the end go first.
+// The column that identifies a row stays readable: number columns are dropped from the end first.
 constexpr size_t kNarrowestName = 20;
 constexpr Squeeze kSqueezes[] = {{2, 24}, {3, 24}, {3, 8}, {SIZE_MAX, 8}};
 
 struct Fit {
   size_t index;    // into Grid::columns
-  size_t title;    // width of the whole title
+  size_t title;    // width of the unwrapped title
   size_t content;  // widest cell
   size_t width;    // as laid out
   bool shrinks;
 };
 
-// The least width at which the title needs no more than so many lines, without cutting a word.
+// The minimum width at which the title needs at most `lines` lines without splitting a word.
 size_t title_width(const std::string& title, size_t lines) {
   size_t width = 1;
   for (size_t i = 0; i < title.size();) {
@@ -45,8 +45,8 @@ size_t total_width(const std::vector<Fit>& fits) {
                          [](size_t sum, const Fit& fit) { return sum + fit.width; });
 }
 
-// Widens the narrowest of the chosen columns, one screen column at a time, until all fit or nothing
-// is left: equal shares, and at most the needed width.
+// Distributes spare width: repeatedly widens the narrowest chosen column by one, up to its needed
+// width, until all fit or nothing is left.
 template <typename Wanted>
 void share_out(size_t& spare, std::vector<Fit>& fits, const Wanted& wanted) {
   while (spare > 0) {
@@ -69,7 +69,7 @@ std::vector<Fit> measure(const Grid& grid) {
             .title = display_width(column.title),
             .content = 0,
             .width = 0,
-            // Text on the right is a number with its unit: without its middle it lies.
+            // Right-aligned text is a number with its unit; shortening its middle would falsify it.
             .shrinks = column.elastic || (column.text && !column.right)};
     for (const auto& row : grid.rows) fit.content = std::max(fit.content, display_width(row[i]));
     fit.width = std::max(fit.title, fit.content);
@@ -112,7 +112,7 @@ std::vector<Fit> fit_columns(const Grid& grid, size_t width) {
   return fits;
 }
 
-// The indentation of a tree is shortened only if it would take more than half of the width.
+// Shortens the indentation of a tree only if it would take more than half of the width.
 std::string shorten_cell(const std::string& cell, size_t width, Charset charset) {
   if (display_width(cell) <= width) return cell;
   const size_t spaces = std::min(cell.find_first_not_of(' '), cell.size());
@@ -121,7 +121,7 @@ std::string shorten_cell(const std::string& cell, size_t width, Charset charset)
          shorten_middle(std::string_view(cell).substr(spaces), width - indent, charset);
 }
 
-// Cells side by side, without the spaces that would end the line.
+// The cells of a line, without trailing spaces.
 std::string join_cells(const Grid& grid, const std::vector<Fit>& fits,
                        const std::vector<std::string>& cells) {
   std::string line;

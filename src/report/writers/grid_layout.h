@@ -1,6 +1,6 @@
 #pragma once
 
-// A Grid as lines of monospaced text that fit a width.
+// Lays out a Grid as lines of monospaced text that fit a width.
 //
 // Numbers are never cut. To save space, titles wrap at spaces first. Then elastic columns are
 // shortened in the middle, and then other text columns. Finally, whole columns are dropped from the
@@ -16,7 +16,7 @@
 namespace assay {
 
 struct GridLines {
-  std::vector<std::string> header;          // titles, bottom-aligned, then a rule
+  std::vector<std::string> header;          // titles, bottom-aligned, and a rule
   std::vector<std::string> rows;            // one line per row
   std::vector<std::string> hidden_columns;  // titles of columns that did not fit
 };

@@ -1,5 +1,5 @@
-// One file that needs nothing else: the page of web/, the Document for it, and the JSON document,
-// both packed. Base64 has no character that could end a script element.
+// A self-contained file: the page of web/, its data, and the JSON document, both compressed. Base64
+// contains no character that could end a script element.
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ std::string page_title(const Document& document) {
   return escape_markup(title);
 }
 
-// The answer, for whoever opens the file without running its script.
+// The answer for readers who open the file without running its script.
 std::string summary(const Document& document) {
   std::string out;
   if (document.answer) {
@@ -61,10 +61,10 @@ std::string summary(const Document& document) {
   return out;
 }
 
-constexpr size_t kMostPageBytes = 3'000'000;  // limit above which some parts lose their sections
-constexpr size_t kMostJsonBytes = 2'000'000;  // of it, in Base64
-constexpr size_t kRestBytes = 200'000;        // kept free for what all parts have: answers, trust
-constexpr size_t kLeastParts = 4;             // always with their sections
+constexpr size_t kMostPageBytes = 3'000'000;  // above this limit, some parts lose their sections
+constexpr size_t kMostJsonBytes = 2'000'000;  // share of the JSON document, as Base64
+constexpr size_t kRestBytes = 200'000;        // reserved for data of all parts: answers, caveats
+constexpr size_t kLeastParts = 4;             // number of parts that always keep their sections
 
 std::string packed(std::string_view text) { return base64(gzip(text)); }
 
@@ -72,7 +72,7 @@ std::string data_element(const std::string& id, const std::string& text) {
   return fmt::format("<script type=\"application/gzip\" id=\"{}\">{}</script>\n", id, text);
 }
 
-// Sections and timelines of parts, as separate elements that are unpacked on request.
+// Sections and timelines of parts, as separate elements that are decompressed on request.
 class PartElements {
  public:
   explicit PartElements(size_t room) : room_(room) {}
@@ -107,7 +107,7 @@ std::string write_html(const Document& document, bool in_thread) {
       [&document](const std::atomic<bool>&) { return packed(write_json(document)); }, in_thread);
   const std::string charts = packed(page_charts());
   const std::string lanes = document.lanes.empty() ? "" : packed(document.lanes);
-  // Parts get the space that the JSON document leaves; if there are none, it is awaited last.
+  // Parts use the space left by the JSON document; without parts, its result is awaited last.
   const bool several = !document.parts.empty();
   const std::string details = data_element(
       "assay-details", document.lane_details.empty() ? "" : packed(document.lane_details));
@@ -136,7 +136,7 @@ std::string write_html(const Document& document, bool in_thread) {
   std::string out;
   for (const auto& [marker, content] : fills) {
     const size_t at = rest.find(marker);
-    if (at == std::string_view::npos) continue;  // a test holds every marker in its place
+    if (at == std::string_view::npos) continue;  // a test checks that every marker exists
     out += rest.substr(0, at);
     out += content;
     rest.remove_prefix(at + marker.size());

@@ -48,7 +48,7 @@ void add_cells(const std::vector<Column>& columns, const Row& row, Json& object)
   }
 }
 
-// The object under a key of parent, or parent itself when the key is empty.
+// The object under a key of `parent`, or `parent` itself if the key is empty.
 Json& object_at(const std::string& key, Json& parent) {
   if (key.empty()) return parent;
   Json& child = parent[key];
@@ -56,7 +56,7 @@ Json& object_at(const std::string& key, Json& parent) {
   return child;
 }
 
-// Of "on.gpus" the object "on" of parent, and "gpus".
+// For "on.gpus": the object "on" of the parent, and the key "gpus".
 struct KeyPlace {
   Json& object;
   std::string key;
@@ -75,8 +75,9 @@ void add_block(const Facts& facts, Json& parent) {
   add_items(facts.items, object_at(facts.key, parent));
 }
 
-// Placeholder in the tree for rows of the document. A tree of values takes ten times the memory of
-// its text, and a table may have a row for each of 100,000 steps. No value of a document is binary.
+// Placeholder for rows, which are serialized later from the document. A JSON tree takes ten times
+// the memory of its text, and a table may have 100,000 rows. Document values are never binary, so
+// the placeholder is unambiguous.
 template <typename Rows>
 Json rows_later(const Rows& rows) {
   const Rows* const address = &rows;
@@ -133,7 +134,7 @@ void add_block(const Elements& list, Json& parent) {
   parent[list.key] = std::move(array);
 }
 
-// A chart is a picture of data that is already there.
+// The data of a chart is elsewhere in the document.
 void add_block(const Chart&, Json&) {}
 
 void add_sections(const std::vector<Section>& sections, Json& parent) {
@@ -201,7 +202,7 @@ Json actions_json(const ShortAnswer& answer) {
   return levers;
 }
 
-// ns and counts stay integers; what is not known is left out.
+// Times in ns and counts stay integers; unknown values are null.
 Json finding_value(const Value& value) {
   return std::visit(
       [](const auto& one) {
@@ -289,7 +290,7 @@ void append_line_start(size_t depth, std::string& out) {
   out.append(kIndent * depth, ' ');
 }
 
-// `count` entries between brackets, one a line. append(i): the i-th.
+// Appends `count` entries between brackets, one per line. append(i) writes the i-th.
 template <typename Append>
 void append_entries(const char* brackets, size_t count, size_t depth, std::string& out,
                     Append&& append) {
@@ -331,8 +332,8 @@ void append_json(const Json& value, size_t depth, std::string& out) {
   }
 }
 
-// The parts as the last entry of the root's text. One by one: of many ranks never more than one is
-// a tree of values.
+// Appends the parts as the last entry of the root's text, one by one, so that only one part at a
+// time is a JSON tree.
 void append_parts(const Document& document, std::string& root) {
   root.resize(root.size() - 2);  // "\n}"
   root += ',';
@@ -343,8 +344,8 @@ void append_parts(const Document& document, std::string& root) {
   root += "\n}";
 }
 
-// Characters above ASCII are written raw, which leaves DEL, C1 and bidi controls; outside strings
-// there are none, so an escape is always right.
+// Characters above ASCII are written raw, which leaves DEL, C1 and bidi controls. They occur only
+// within strings, so an escape is always valid.
 bool is_unsafe(const CodePoint& point) {
   return point.value != '\n' && (is_control(point.value) || is_invisible(point.value));
 }
@@ -356,7 +357,7 @@ std::string escape_unsafe(std::string dumped) {
     if (is_unsafe(point)) break;
     safe += point.bytes;
   }
-  if (safe == dumped.size()) return dumped;  // most are, and a copy is large
+  if (safe == dumped.size()) return dumped;  // the common case; avoids a large copy
   std::string out = dumped.substr(0, safe);
   for (size_t i = safe; i < dumped.size();) {
     const CodePoint point = decode_utf8(dumped, i);

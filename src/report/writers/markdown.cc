@@ -13,16 +13,17 @@
 namespace assay {
 namespace {
 
-// Names of several kB make a table unreadable on every web page.
+// Names of several kB make a table unreadable.
 constexpr size_t kLongestName = 160;
-// Trees are set in monospace; wider ones scroll.
+// Trees are printed in monospace; wider ones scroll.
 constexpr size_t kTreeWidth = 120;
 
-// Plain text as Markdown that shows exactly this text: no markup, HTML, tables, mentions or links
-// of its own, on one line.
+// Escapes plain text so that Markdown shows exactly this text on one line, without markup, HTML,
+// tables, mentions or links.
 std::string escaped(std::string_view raw) {
   std::string text = clean_text(raw);
-  // Spaces in front would make a code block, and hide what follows from the rules below.
+  // Leading spaces would make a code block, and would hide the start of the text from the rules
+  // below.
   text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -48,7 +49,7 @@ std::string escaped(std::string_view raw) {
     // Markdown turns bare addresses into links.
     const bool link =
         rest.starts_with("://") || (c == '.' && i >= 3 && text.compare(i - 3, 3, "www") == 0);
-    // At the start of a line: headings, lists, rules, numbered lists.
+    // Only at the start of a line: headings, lists, rules, numbered lists.
     const char next = i + 1 < text.size() ? text[i + 1] : ' ';
     const bool leading = i == 0 && std::string_view("#+-=").find(c) != std::string_view::npos &&
                          (next == ' ' || next == c);
@@ -78,7 +79,7 @@ class MarkdownWriter {
     import_log(document.import_log, "## ");
   }
 
-  // The short answer, the bar as a table.
+  // The short answer; the time breakdown bar becomes a table.
   void answer(const ShortAnswer& answer) {
     verdict(answer.verdict);
     for (const std::string& sentence : answer.more) paragraph(escaped(sentence));
@@ -117,7 +118,7 @@ class MarkdownWriter {
     kernels(answer);
   }
 
-  // The files that the answer is about, with device and checksum: what a reader needs to repeat it.
+  // The input files with device and checksum, which a reader needs to reproduce the result.
   void inputs(const Document& document) {
     for (const Input& input : document.inputs) bullet(escaped(describe(input.name, input.items)));
     bullet("Assay " + document.tool.version);

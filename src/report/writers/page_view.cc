@@ -21,7 +21,7 @@ namespace {
 
 using PageJson = nlohmann::json;
 
-// Larger integers are not exact in JavaScript, so they are written as text.
+// Larger integers are not exact in JavaScript and are written as text.
 constexpr int64_t kLargestExact = int64_t{1} << 53;
 
 const char* unit_name(Unit unit) {
@@ -70,8 +70,8 @@ const char* mark_name(Mark mark) {
   return "line";
 }
 
-// The page shows what readers see and what is for it alone; of data only columns and items, which
-// it offers on demand.
+// The page shows blocks for readers and for the page. Columns and items for data only are included
+// and shown on request.
 bool for_page(Show show) {
   return show != Show::kTextOnly && (for_readers(show) || show == Show::kPageOnly);
 }
@@ -108,11 +108,11 @@ PageJson value_json(const Value& value) {
 
 bool is_fraction(const Value& value) { return value.get<double>() != nullptr; }
 
-// Walks a document and remembers the definitions of the keys it meets. Each item and column has the
-// number of its definition.
+// Walks a document and collects the definitions of its keys. Each item and column refers to its
+// definition by number.
 class ViewMaker {
  public:
-  // Parts become text one by one: of many ranks never more than one is a tree of values.
+  // Parts are converted to text one by one, so that only one part at a time is a JSON tree.
   PageView document(const Document& document, const TakePart& take, bool holds_json) {
     std::vector<bool> taken(document.parts.size(), false);
     for (const size_t place : parts_in_order(document)) {
@@ -136,7 +136,7 @@ class ViewMaker {
     return order;
   }
 
-  // What one of several inputs is called: a rank, a batch size; a trace where they are no job.
+  // The noun for one of several inputs: a rank, a batch size, or a trace if they are not a job.
   static std::string part_word(const Document& document) {
     if (document.parts_key == "parts") return "part";
     const auto has_rank = [](const Part& part) {
@@ -150,7 +150,7 @@ class ViewMaker {
     return document.parts_key.substr(0, document.parts_key.size() - plural);
   }
 
-  // The part above the fold.
+  // The content above the fold.
   PageJson head(const Document& document, bool holds_json) {
     PageJson head = {{"title", text_json(document.title)},
                      {"tool", {{"name", document.tool.name}, {"version", document.tool.version}}},
@@ -242,7 +242,7 @@ class ViewMaker {
     }
     out["notes"] = PageJson::array();
     for (const AnswerNote& note : told->notes) {
-      PageJson lines = PageJson::array();  // blanks in front of code are meant
+      PageJson lines = PageJson::array();  // leading blanks of code are significant
       for (const std::string& line : note.lines) lines.push_back(clean_text(line));
       out["notes"].push_back({{"head", note.head}, {"lines", lines}, {"code", note.code}});
     }
@@ -289,7 +289,7 @@ class ViewMaker {
     return out;
   }
 
-  // Per caveat the number of the definition of its code; null where it has none.
+  // For each caveat, the number of its code's definition; null if undefined.
   PageJson code_definitions(const Table& notes) {
     PageJson list = PageJson::array();
     const auto code = std::find_if(notes.columns.begin(), notes.columns.end(),
@@ -315,7 +315,7 @@ class ViewMaker {
     return list;
   }
 
-  // The trust table of a document's top level, which the page shows as a panel of its own.
+  // The caveats table at the document's top level, which the page shows in a separate panel.
   static const Table* trust_notes(const Section& section) {
     if (!section.key.empty()) return nullptr;
     for (const Block& block : section.blocks) {
@@ -330,7 +330,8 @@ class ViewMaker {
     return std::holds_alternative<Prose>(block) || (table != nullptr && table->key == "caveats");
   }
 
-  // told: the page shows the section's caveats from their table, without sentences for them.
+  // If `told`, the page shows the section's caveats from their table, so sentences for them are
+  // omitted.
   PageJson section(const Section& section, bool told = false) {
     PageJson blocks = PageJson::array();
     for (const Block& block : section.blocks) {
@@ -430,7 +431,7 @@ class ViewMaker {
             {"log", axis.logarithmic}};
   }
 
-  // The number of its definition, where it has one.
+  // Adds the number of the key's definition, if it is defined.
   void define(const std::string& table, const std::string& key, PageJson& entry,
               const char* name = "definition") {
     if (const std::optional<size_t> number = number_of(section_, table, key)) entry[name] = *number;
@@ -470,7 +471,7 @@ class ViewMaker {
                                 [&table](size_t row) -> const Row& { return table.rows[row]; })}};
   }
 
-  // Column by column: values of one kind side by side pack well.
+  // Column by column, because similar values compress better when adjacent.
   template <typename RowValues>
   PageJson columns(const std::vector<Column>& contents, size_t rows, const std::string& table,
                    const RowValues& row_values) {
@@ -513,9 +514,9 @@ class ViewMaker {
   }
 
   const DefinitionsByPlace places_{parse_definitions(metrics_text())};
-  std::vector<const Definition*> used_;  // in the order of their numbers
+  std::vector<const Definition*> used_;  // in numbering order
   std::unordered_map<const Definition*, size_t> numbers_;
-  std::string section_;  // key of the outermost one that is walked
+  std::string section_;  // key of the current outermost section
 };
 
 }  // namespace

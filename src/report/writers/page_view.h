@@ -1,7 +1,7 @@
 #pragma once
 
-// The Document as the page reads it: everything that it may show, as JSON (web/src/view.ts has the
-// other side of this contract). All text is cleaned; values stay raw and in base units.
+// The Document as JSON for the page (web/src/view.ts is the other side of this contract):
+// everything that the page may show. All text is cleaned; values are raw and in base units.
 
 #include <cstddef>
 #include <functional>
@@ -12,16 +12,16 @@
 namespace assay {
 
 struct PageView {
-  std::string head;  // what stands above the fold: title, inputs, answer, colours
-  std::string rest;  // sections, caveats, definitions; for parts, all but their sections
+  std::string head;  // content above the fold: title, inputs, answer, colours
+  std::string rest;  // sections, caveats, definitions; of parts, everything but sections
 };
 
-// Receives the sections of a part as JSON and returns true if they fit the page. After the first
-// false it is not called again.
+// Receives the sections of one part as JSON; returns true if they fit on the page. Not called again
+// after returning false.
 using TakePart = std::function<bool(size_t place, const std::string& rooms)>;
 
-// Parts are offered in the order of Document::parts_order. holds_json: whether the page has the
-// JSON document as well.
+// Parts are offered in the order of Document::parts_order. holds_json: the page also contains the
+// JSON document.
 PageView page_view(const Document& document, const TakePart& take, bool holds_json = true);
 
 }  // namespace assay

@@ -6,11 +6,11 @@
 
 namespace assay {
 
-// Characters of a commit status that GitHub shows.
+// Maximum length of a GitHub commit status.
 constexpr size_t kSummaryColumns = 140;
 
-// The headline, then the confidence and the first action with its gain if they fit, on one
-// line of at most kSummaryColumns columns of cleaned text.
+// The headline, then the confidence and the first action with its gain if they fit, on one line of
+// at most kSummaryColumns columns of cleaned text.
 std::string summary_line(const ShortAnswer& answer);
 
 }  // namespace assay

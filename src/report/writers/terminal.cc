@@ -15,7 +15,7 @@ constexpr size_t kTerminalIndent = 2;
 // A paragraph that quotes a hostile name must not scroll the headline off the screen.
 constexpr size_t kLongestParagraph = 2000;
 
-// Few and meaningful: what to read first, what to skip, what to worry about.
+// A small set of styles: what to read first, what to skip, what to worry about.
 enum class Paint { kNone, kBold, kDim, kWarning };
 
 class TerminalWriter {
@@ -67,7 +67,7 @@ class TerminalWriter {
     out_ += '\n';
   }
 
-  // An empty line, unless there is one already or nothing was said yet.
+  // An empty line, unless there is already one or the output is empty.
   void gap() {
     if (!out_.empty() && !out_.ends_with("\n\n")) out_ += '\n';
   }
@@ -133,7 +133,7 @@ class TerminalWriter {
       if (next.number) number_width = std::max(number_width, display_width(next.value));
       lines.push_back(std::move(next));
     }
-    // Text needs space next to its label; a number only its own width.
+    // Text needs space next to its label; a number needs only its own width.
     size_t label_room = width_ / 2;
     const size_t beside = kTerminalIndent + 2 + number_width;
     if (all_numbers && width_ > beside) label_room = std::max(label_room, width_ - beside);

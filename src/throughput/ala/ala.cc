@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// Key: the bytes of the training curves, the options and the wanted lengths.
+// Keys are the bytes of the options, the training curves and the wanted lengths.
 class CurveCache {
  public:
   const SaturationCurve* find(const std::string& key) const {
@@ -30,7 +30,7 @@ std::shared_ptr<CurveCache> make_curve_cache() { return std::make_shared<CurveCa
 
 namespace {
 
-// Rate and levels below this have no usable logarithm.
+// Lower bound of rate and levels before the logarithm.
 constexpr double kLeastLogTarget = 1e-6;
 
 void append_bytes(std::string& key, double value) {
@@ -54,7 +54,7 @@ std::string cache_key(const std::vector<KnownCurve>& known, const BoostOptions& 
 
 using Curves = std::map<LengthPair, SaturationCurve>;
 
-// Predictions of one configuration's regression models at `wanted`, cached.
+// Curves at `wanted` from one configuration's regression models, by way of the cache.
 Result<Curves> curves_for(const std::vector<KnownCurve>& known, const std::set<LengthPair>& wanted,
                           const BoostOptions& options, CurveCache& cache) {
   const std::string training = cache_key(known, options);
@@ -91,7 +91,7 @@ Prediction answer(const SaturationCurve& curve, double batch, const char* basis)
   return {curve.at(batch), kNan, kNan, PredictionStatus::kInside, basis};
 }
 
-// Curves by name of group, with the configurations that they belong to.
+// Curves by name of their group, and by name of their configuration.
 struct Database {
   std::unordered_map<std::string, SaturationCurve> by_group;
   std::unordered_map<std::string, std::vector<KnownCurve>> by_config;
@@ -231,8 +231,8 @@ class PooledAlaModel : public ThroughputModel {
   bool log_targets_;
 };
 
-// The first row of every group, groups in the order of their names: the rows that the pooled
-// regressors learn from. Order matters to them, as they draw samples of rows.
+// Training rows of the pooled regressors: the first row of every group, in the order of group
+// names. The order matters, because the regressors sample rows.
 std::vector<size_t> group_leaders(const ThroughputData& data) {
   std::map<std::string, size_t> leaders;
   for (size_t i = 0; i < data.rows.size(); ++i) leaders.emplace(data.group_names[data.group[i]], i);

@@ -15,7 +15,7 @@
 
 namespace assay {
 
-// The curve of one group and how well it goes through its own points.
+// The curve of one group and its error on the group's own points.
 struct GroupFit {
   uint32_t group = 0;  // index into ThroughputData::group_names
   double in_len = 0;
@@ -25,8 +25,8 @@ struct GroupFit {
   double median_ape = 0;  // share of 1, in sample
 };
 
-// One per group that has rows, in the order of group ids. Infeasible rows take part where `data`
-// has them, as published data does.
+// One fit per group that has rows, in the order of group ids. Infeasible rows in `data` take part,
+// as in the published method.
 std::vector<GroupFit> fit_groups(const ThroughputData& data,
                                  CurveWeights weights = CurveWeights::kAbsolute);
 
@@ -54,13 +54,13 @@ Result<std::vector<SaturationCurve>> predict_curves(const std::vector<KnownCurve
 // 0.8, lambda 1.5. Other values of `rounds` keep rounds * eta constant.
 BoostOptions ala_boost_options(int rounds = 5000);
 
-// Curves that were predicted before, by what they were trained on: shared by the many models of a
-// split or of an annealing run.
+// Cache of predicted curves, keyed by their training data and shared by the many models of a split
+// or of an annealing run.
 class CurveCache;
 std::shared_ptr<CurveCache> make_curve_cache();
 
-// The names that a pooled method knows apart, sorted. One-hot columns are made for all of them, so
-// that a name missing from a training set does not change the columns.
+// Known names per attribute, sorted. One-hot columns are made for all of them, so that a name
+// missing from a training set does not change the columns. `variant` is empty if there is only one.
 struct Vocabulary {
   std::vector<std::string> hardware;
   std::vector<std::string> framework;
@@ -74,7 +74,7 @@ Vocabulary vocabulary_of(const ThroughputData& data);
 ThroughputMethod ala_pooled_method(Vocabulary vocabulary, bool log_targets);
 
 // Per configuration, as published: no answer for a configuration without rows. Regressors are
-// trained when a point asks for lengths that are not in the database.
+// trained when a point has lengths that are not in the database.
 ThroughputMethod ala_per_config_method(const BoostOptions& options = ala_boost_options(),
                                        std::shared_ptr<CurveCache> cache = nullptr);
 
@@ -84,7 +84,7 @@ ThroughputMethod ala_per_config_method(const BoostOptions& options = ala_boost_o
 ThroughputMethod ala_method(Vocabulary vocabulary,
                             const BoostOptions& options = ala_boost_options());
 
-// devices and the one-hot names of a row, appended to its features.
+// Appends the number of devices and the one-hot columns of the row's names.
 void append_names(const Vocabulary& vocabulary, const BenchRow& row, std::vector<double>& features);
 
 }  // namespace assay

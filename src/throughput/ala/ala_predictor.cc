@@ -12,8 +12,7 @@ namespace {
 
 constexpr size_t kNearest = 3;
 
-// Rows of one configuration, sorted by the distance of their lengths and batch sizes in powers of
-// two.
+// The kNearest rows of one configuration, by distance of lengths and batch size in doublings.
 std::vector<Evidence> nearest_rows(const BenchRow& point, const ThroughputData& data,
                                    const std::vector<size_t>& rows) {
   std::vector<std::pair<double, size_t>> order;

@@ -13,8 +13,9 @@
 
 namespace assay {
 
-// Explained::kind says what answered: row the database, length pair the parameter model of the
-// configuration, configuration the one pooled over all. ALA has no intervals: theirs are NaN.
+// Explained::kind identifies the source: row = database of curves, length pair = parameter model of
+// the configuration, configuration = parameter model pooled over all. Intervals are NaN, because
+// ALA has none.
 struct AlaAnswer {
   Explained explained;
   double confidence = 0;  // 1 / (1 + d), see point_confidence
@@ -22,8 +23,8 @@ struct AlaAnswer {
 
 class AlaPredictor {
  public:
-  // Unlike the published method, which evaluate_split measures, infeasible rows teach it nothing.
-  // outside_factor: see PredictorOptions. Answers faster than least_latency are outside.
+  // Infeasible rows are not used for training, unlike in the published method that evaluate_split()
+  // measures. outside_factor: see PredictorOptions. Answers faster than least_latency are outside.
   explicit AlaPredictor(const ThroughputData& data, double outside_factor = 4,
                         const BoostOptions& options = ala_boost_options(),
                         LeastLatency least_latency = {});
@@ -36,7 +37,7 @@ class AlaPredictor {
   const std::vector<GroupFit>& fits() const { return fits_; }
 
  private:
-  // Rows of the point's configuration; null where it has none.
+  // Rows of the point's configuration; null if it has none.
   const std::vector<size_t>* own_rows(const BenchRow& point) const;
   AlaAnswer judged(const BenchRow& point, Prediction prediction) const;
 

@@ -17,8 +17,8 @@
 namespace assay {
 namespace {
 
-// Subsets without an error of their own are drawn again; a data set where this many in a row have
-// none offers nothing to choose from.
+// Maximum number of redraws in a row. A subset without an error of its own is redrawn; if this many
+// in a row have none, the data set offers no choice.
 constexpr int kMostRedraws = 1000;
 
 std::vector<double> distinct(const ThroughputData& data, double BenchRow::* field) {
@@ -40,7 +40,8 @@ std::vector<bool> every_second(size_t size) {
 
 bool any(const std::vector<bool>& in) { return std::find(in.begin(), in.end(), true) != in.end(); }
 
-// Flips the k-th value of lengths in, batch sizes and lengths out in a row.
+// Flips the k-th value, counted over input lengths, batch sizes and output lengths. Tied lengths
+// flip together.
 ValueSubset toggled(const ValueSubset& subset, bool tied, size_t k) {
   ValueSubset next = subset;
   const size_t lengths = subset.in_len.size();
@@ -109,7 +110,7 @@ class Annealer {
     return Ok{};
   }
 
-  // A neighbour of `subset` with an error.
+  // A random neighbour of `subset` that has an error.
   Result<AnnealingStep> draw(const ValueSubset& subset) {
     const size_t values = subset.in_len.size() + subset.batch.size() + subset.out_len.size();
     for (int attempt = 0; attempt < kMostRedraws; ++attempt) {
@@ -141,8 +142,8 @@ class Annealer {
   AnnealingRun run_;
 };
 
-// Counts through the subsets with a value of each kind; tied lengths are chosen once for both
-// sides.
+// Enumerates the subsets with at least one value of each kind. Tied lengths are chosen once for
+// both.
 class SubsetCounter {
  public:
   explicit SubsetCounter(const ValueSets& values)
@@ -347,8 +348,8 @@ double mean_or_nan(double sum, size_t count) {
   return count == 0 ? kNan : sum / static_cast<double>(count);
 }
 
-// Algorithm 8: every configuration among some rows of the target is a workload with values of its
-// own. Mean over these rows; NaN where none of their values is known.
+// Predicted error of some rows of the target (Algorithm 8): each configuration among them is a
+// workload with values of its own. Mean over the rows; NaN if none of their values is known.
 Result<double> predict_rows(const ErrorPredictor& predictor, const ValueSets& values,
                             const ThroughputData& target, const std::vector<size_t>& rows) {
   std::map<uint32_t, std::vector<size_t>> by_config;
@@ -459,7 +460,7 @@ double confidence(const ThroughputData& source, const AnnealingRun& run,
 
 double point_confidence(const ThroughputData& data, const std::vector<size_t>& rows,
                         const BenchRow& point) {
-  // Histograms of one value each: a cosine is 1 where both have the bin, else 0.
+  // With one value per histogram, a cosine is 1 if both have the same bin, else 0.
   constexpr int kFeatures = 3;
   const auto bins = [](const BenchRow& row) {
     return std::array<size_t, kFeatures>{bin_of(row.in_len, kLengthBins),

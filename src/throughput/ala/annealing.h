@@ -21,11 +21,11 @@ struct ValueSets {
   std::vector<double> in_len;
   std::vector<double> batch;
   std::vector<double> out_len;
-  bool lengths_tied = false;  // in_len = out_len in every row: one choice decides on both
+  bool lengths_tied = false;  // in_len = out_len in every row: one choice sets both
 };
 ValueSets value_sets(const ThroughputData& data);
 
-// Which of the values are in, position by position.
+// Whether each of the values is in the subset, by position.
 struct ValueSubset {
   std::vector<bool> in_len;
   std::vector<bool> batch;
@@ -59,25 +59,25 @@ struct AnnealingOptions {
   double temperature = 10;  // of errors in percent
   double cooling = 0.98;
   int rounds = 500;  // of boosting per candidate, with rounds * eta as published
-  // Before each step, with the log so far: false stops, and the log is what there is.
+  // Called before each step with the log so far. If it returns false, the log so far is the result.
   std::function<bool(const std::vector<AnnealingStep>&)> progress;
 };
 
 struct AnnealingRun {
   ValueSets values;
-  std::vector<AnnealingStep> log;  // the first one is the start: every second value
+  std::vector<AnnealingStep> log;  // starts with every second value
   bool interrupted = false;
   bool exhaustive = false;  // the log has every subset with an error, once
 };
 
 Result<AnnealingRun> anneal(const ThroughputData& data, const AnnealingOptions& options);
 
-// Subsets with a value of each kind but the whole; 465 - 1 for five lengths and four batch sizes.
-// Saturates at 2^53.
+// Number of subsets with a value of each kind, except the whole; 464 for five tied lengths and four
+// batch sizes. Saturates at 2^53.
 double subset_count(const ValueSets& values);
 inline constexpr double kMostSubsets = 20'000;
-// Every subset instead of a walk among them; of the options, rounds and progress. More than
-// kMostSubsets are refused.
+// Tries every subset instead of annealing; uses `rounds` and `progress` of the options. Fails with
+// more than kMostSubsets.
 Result<AnnealingRun> try_all_subsets(const ThroughputData& data, const AnnealingOptions& options);
 
 // Accept when better, else with probability exp(-worse / temperature); `uniform` is in [0, 1).
@@ -87,7 +87,7 @@ bool accepts(double error_percent, double current_percent, double temperature, d
 class ErrorPredictor {
  public:
   static Result<ErrorPredictor> train(const std::vector<AnnealingStep>& log);
-  // Share of 1.
+  // Predicted error, as a share of 1.
   Result<double> predict(const ValueSubset& subset) const;
 
  private:
@@ -108,11 +108,11 @@ double confidence(const ThroughputData& source, const AnnealingRun& run,
 double point_confidence(const ThroughputData& data, const std::vector<size_t>& rows,
                         const BenchRow& point);
 
-// Which of the values some rows have; values outside the sets have no place in it.
+// Which of the values occur in some rows; values outside the sets are ignored.
 ValueSubset values_of(const ValueSets& values, const ThroughputData& data,
                       const std::vector<size_t>& rows);
 
-// Prediction and truth for rows outside the training data (ALA, Table I). Shares of 1.
+// Predicted and actual error for rows outside the training data (ALA, Table I), as shares of 1.
 struct TargetJudgement {
   // Algorithm 8: the output of the error predictor for the values of each configuration of the
   // target, mean over the target's rows. NaN if none of its values is known.
@@ -129,7 +129,7 @@ struct TargetJudgement {
 Result<TargetJudgement> judge_target(const ThroughputData& source, const AnnealingRun& run,
                                      const ThroughputData& target, int rounds);
 
-// 1 - cosine of the angle; 1 where one has no length.
+// 1 - cosine of the angle; 1 if a vector is zero.
 double cosine_distance(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace assay

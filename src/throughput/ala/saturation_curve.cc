@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kGridPoints = 200;
 constexpr int kGoldenSteps = 100;
-// Determinants below this share of the product of their diagonal are rounding.
+// Determinants below this share of the product of their diagonal are rounding errors.
 constexpr double kSingular = 1e-14;
 
 struct Level {
@@ -35,7 +35,7 @@ class LevelFit {
     for (size_t i = 0; i < batch_.size(); ++i) decay_[i] = std::exp(-rate * batch_[i]);
     sum_moments();
     best_ = {};
-    // The unconstrained optimum, then each edge of the box with the other level at its best.
+    // The unconstrained optimum, then the best point on each edge of the box.
     const double determinant = w_ * ee_ - e_ * e_;
     if (determinant > kSingular * std::max(w_ * ee_, std::numeric_limits<double>::min())) {
       consider((e_ * t_ - w_ * et_) / determinant, (t_ * ee_ - e_ * et_) / determinant);
@@ -90,7 +90,7 @@ bool better(const Candidate& x, const Candidate& y) {
   return x.squares != y.squares ? x.squares < y.squares : x.log_rate < y.log_rate;
 }
 
-// The better one of the two ends after the bracket [low, high] has shrunk to rounding.
+// The better end of the bracket [low, high] after kGoldenSteps steps.
 Candidate golden_section(LevelFit& fit, double low, double high) {
   const double ratio = (std::sqrt(5.0) - 1) / 2;
   Candidate left{0, high - ratio * (high - low)};

@@ -1,7 +1,7 @@
 #pragma once
 
-// How throughput grows with the batch size and saturates: T(bb) = C - A exp(-B bb) (ALA, Algorithm
-// 1), and its fit to measured points (Algorithm 2).
+// Throughput over batch size with saturation: T(bb) = C - A exp(-B bb) (ALA, Algorithm 1), and its
+// fit to measured points (Algorithm 2).
 
 #include <cmath>
 #include <vector>
@@ -21,14 +21,14 @@ constexpr double kMaxCurveLevel = 1e6;
 constexpr double kMinCurveRate = 1e-5;
 constexpr double kMaxCurveRate = 1;
 
-// The published start of the fit: from the 10th and 90th percentiles, [1, 0.001, 0] for one point.
-// For iterative solvers; the fit below needs none.
+// The published initial values of the fit: from the 10th and 90th percentiles, [1, 0.001, 0] for
+// one point. For iterative solvers; fit_saturation() needs none.
 SaturationCurve saturation_start(const std::vector<double>& batch,
                                  const std::vector<double>& tokens_per_s);
 
 enum class CurveWeights {
   kAbsolute,  // least squares of tokens/s, as published
-  kRelative,  // of the relative error
+  kRelative,  // least squares of the relative error
 };
 
 // The global optimum of the bounded least-squares problem, by variable projection. For a given B,

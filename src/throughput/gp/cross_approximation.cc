@@ -12,14 +12,15 @@ using Eigen::Index;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// Partial pivoting follows one trail of rows and can miss others: so many rows in turn must lack
-// nothing before it ends.
+// Number of consecutive small rows before a stop is considered. Partial pivoting follows one
+// sequence of rows and can miss others.
 constexpr int kRowsInTurn = 8;
 
-// Columns, spread over all, in which every row is then looked at.
+// Number of columns, spread over all, in which every row is checked before the end.
 constexpr size_t kSweptColumns = 32;
 
-// The sequence 0, 1/2, 1/4, 3/4, ... spreads any number of rows over all (van der Corput).
+// Index from the sequence 0, 1/2, 1/4, 3/4, ..., which spreads any number of rows evenly (van der
+// Corput).
 size_t spread(uint32_t k, size_t rows) {
   double at = 0;
   double step = 0.5;
@@ -42,7 +43,7 @@ class Cross {
       kernel.column(swept_[k], sample_.col(static_cast<Index>(k)).data());
   }
 
-  // Euclidean norm of what row i lacks, which is kept for add().
+  // Euclidean norm of the residual of row i. The residual is kept for add().
   double lacking(size_t i) {
     const auto at = static_cast<Index>(i);
     unused_(at) = 0;
@@ -53,7 +54,7 @@ class Cross {
     return row_.norm();
   }
 
-  // Adds the row of the last query as a term; returns the largest entry of its left side.
+  // Adds the row of the last lacking() call as a term. Returns the largest entry of its left side.
   double add() {
     Index pivot = 0;
     row_.cwiseAbs().maxCoeff(&pivot);
@@ -70,14 +71,15 @@ class Cross {
     return column.cwiseAbs().maxCoeff();
   }
 
-  // Position of the largest value of the last term, among the other rows.
+  // Unused row with the largest value in the last term.
   size_t next() const {
     Index at = 0;
     left_.col(rank_ - 1).cwiseAbs().cwiseProduct(unused_).maxCoeff(&at);
     return static_cast<size_t>(at);
   }
 
-  // The row that lacks most in the swept columns; nullopt where none lacks more than the threshold.
+  // The unused row with the largest residual in the swept columns; nullopt if none is above the
+  // threshold.
   std::optional<size_t> worst(double threshold) const {
     const Matrix right = right_(swept_, Eigen::seqN(0, rank_));
     const Vector lacks =
@@ -104,12 +106,12 @@ class Cross {
   Matrix left_;
   Matrix right_;
   Vector row_;
-  Vector unused_;  // 1 or 0 per row
+  Vector unused_;  // 1 per row not asked for yet, else 0
   std::vector<size_t> pivot_rows_;
   std::vector<size_t> pivot_columns_;
   std::vector<size_t> swept_;
   Matrix sample_;     // swept columns of the kernel
-  size_t asked_ = 0;  // the row that row_ was made of
+  size_t asked_ = 0;  // the row whose residual is in row_
   Index rank_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Covariances of many alike points with the data as a product of low rank: adaptive cross
+// Low-rank approximation of the covariances of many similar points with the data: adaptive cross
 // approximation with partial pivoting (Bebendorf, Numerische Mathematik 86, 2000, section 4).
 
 #include <cstddef>
@@ -10,16 +10,17 @@
 
 namespace assay {
 
-// Row i of the kernel is about the sum over k of left(i, k) * right(., k); both column-major.
+// kernel(i, j) is about the sum over k of left(i, k) * right(j, k); both are column-major.
 struct CrossApproximation {
   size_t rank = 0;
   std::vector<double> left;   // kernel.rows() * rank
   std::vector<double> right;  // kernel.columns() * rank
-  // Per term: the row it was taken from, and the column where that row lacked most. Eliminating
-  // them in this order gives back left and right of any other row and column.
+  // Per term: its row, and the column with the largest residual of that row. Elimination in this
+  // order reproduces left and right for any other row and column.
   std::vector<size_t> pivot_rows;
   std::vector<size_t> pivot_columns;
-  // Several rows in turn, spread over all, lacked no more than the threshold (in Euclidean norm).
+  // True if the residuals of several consecutive probe rows, spread over all rows, are within the
+  // threshold (Euclidean norm).
   bool converged = false;
 };
 

@@ -22,16 +22,17 @@ using Vector = Eigen::VectorXd;
 // Share of the common part's variance that is ignored between frameworks.
 constexpr double kCommonThreshold = 1e-5;
 constexpr size_t kMaxCommon = 512;
-// Smaller reductions of a variance of 1 are not passed to another framework.
+// Reductions of a unit variance below this are not passed to other frameworks.
 constexpr double kLeastTold = 1e-5;
-// With fewer points or rows of a framework each point is answered from all of its rows.
+// Minimum numbers of points and of rows of a framework for the reduced computation. Below, each
+// point uses all of its rows.
 constexpr size_t kPointsWorthReducing = 512;
 constexpr size_t kRowsWorthReducing = 1024;
 constexpr size_t kChosenAtFirst = 640;
 constexpr size_t kPointsAtOnce = 16384;
 constexpr size_t kChosenAtOnce = 128;
-// Relative to the largest column, after subtracting the known part: smaller values change no
-// variance.
+// Threshold for new directions, relative to the largest column, after subtracting the known part.
+// Smaller ones change no variance.
 constexpr double kNothingNew = 1e-4;
 // The sum of squares of n standard normal numbers is below kLeastOfProbes only once in 10^7 times:
 // P(12, 1.5) = 7e-8, the regularised incomplete gamma function.
@@ -62,7 +63,7 @@ struct Kernel {
   }
 };
 
-// The components over all rows.
+// The part of the kernel that applies to all rows.
 Kernel common_part(const KernelSpec& spec, const std::vector<double>& parameters) {
   Kernel out;
   auto at = parameters.begin();
@@ -82,10 +83,10 @@ void add_product(Matrix& k, const Matrix& a, double sign) {
   if (a.rows() > 0) k.selfadjointView<Eigen::Lower>().rankUpdate(a.transpose(), sign);
 }
 
-// For a positive semidefinite matrix, with its columns computed one by one.
+// Pivoted Cholesky factor of a positive semidefinite matrix whose columns are computed on demand.
 struct PivotedCholesky {
   std::vector<size_t> pivots;
-  Matrix factor;  // size x pivots: times its transpose it is the matrix but for the threshold
+  Matrix factor;  // size x pivots; factor * factor' = matrix, up to the threshold
 };
 
 template <typename Column>
@@ -109,7 +110,7 @@ PivotedCholesky pivoted_cholesky(Vector diagonal, Column column, double threshol
   return out;
 }
 
-// Rows that span the kernel over all rows, up to the threshold.
+// Indices of rows that span the common part, up to the threshold.
 std::vector<size_t> common_pivots(const Kernel& common, const std::vector<KernelPoint>& rows) {
   Vector variances(std::ssize(rows));
   for (size_t i = 0; i < rows.size(); ++i)
@@ -118,7 +119,7 @@ std::vector<size_t> common_pivots(const Kernel& common, const std::vector<Kernel
   return pivoted_cholesky(variances, column, kCommonThreshold, kMaxCommon).pivots;
 }
 
-// The common part in terms of its pivots: k(a, b) is about `told(a)' told(b)`.
+// Features of the common part in terms of its pivots: k(a, b) is about of(a)' of(b).
 class CommonTerms {
  public:
   CommonTerms(Kernel common, std::vector<KernelPoint> pivots)
@@ -148,7 +149,7 @@ Matrix normal_numbers(Index rows, Index columns) {
   std::mt19937_64 random(1);
   const auto unit = [&random] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53; };
   Matrix out(rows, columns);
-  // Box and Muller.
+  // Box-Muller.
   for (Index i = 0; i < out.size(); ++i) {
     const double radius = std::sqrt(-2 * std::log(unit()));
     out.data()[i] = radius * std::cos(kTurn * unit());
@@ -156,10 +157,10 @@ Matrix normal_numbers(Index rows, Index columns) {
   return out;
 }
 
-// One framework's rows, conditioned on those of the others.
+// The rows of one framework, conditioned on those of the others.
 class Block {
  public:
-  // told: per common term, the contribution of the others (FrameworkSummary).
+  // told: FrameworkSummary::Framework::told, common terms x rank.
   Block(const Kernel& kernel, const CommonTerms& common, std::vector<KernelPoint> rows, Matrix told)
       : kernel_(kernel), common_(common), rows_(std::move(rows)), told_(std::move(told)) {
     if (rows_.empty()) return;
@@ -170,17 +171,18 @@ class Block {
     whole_ = factorise(factor_);
   }
   bool whole() const { return whole_; }
-  // Of measurements at the points.
+  // Variances of measurements at the points.
   Vector variances(const std::vector<KernelPoint>& points) const;
 
  private:
   struct Asked {
     std::vector<KernelPoint> points;
     Matrix told;
-    Vector variance;  // before this framework's rows are heard
+    Vector variance;  // without this framework's rows
   };
   Asked ask(const std::vector<KernelPoint>& points) const;
-  // Columns with the variance reductions from this framework's rows as their squared norms.
+  // One column per point; its squared norm is the reduction of the variance by this framework's
+  // rows.
   Matrix solved(const Asked& asked, const std::vector<size_t>& which) const;
   Vector reduced(const Asked& asked) const;
 
@@ -211,7 +213,7 @@ Matrix Block::solved(const Asked& asked, const std::vector<size_t>& which) const
   return k;
 }
 
-// Evenly spaced among those with too large a bound.
+// At most `most` points with a bound above the allowed one, evenly spaced.
 std::vector<size_t> choose(const Vector& bound, const Vector& allowed, size_t most) {
   std::vector<size_t> wanting;
   for (Index i = 0; i < bound.size(); ++i) {
@@ -223,19 +225,19 @@ std::vector<size_t> choose(const Vector& bound, const Vector& allowed, size_t mo
   return some;
 }
 
-// An orthonormal basis; new columns extend it by their orthogonal part.
+// An orthonormal basis, extended by the orthogonal part of new columns.
 class Basis {
  public:
   explicit Basis(Index rows) : vectors_(rows, 0) {}
   const Matrix& vectors() const { return vectors_; }
   Matrix beside(Matrix columns) const {
-    // Once leaves rounding that the next columns would build on.
+    // Twice, because rounding errors of a single pass would accumulate.
     for (int twice = 0; twice < 2; ++twice) {
       subtract_product(columns, vectors_, transposed_product(vectors_, columns));
     }
     return columns;
   }
-  // Orthonormal by the Cholesky factor of their products: what is lost by squaring lies below
+  // Orthonormalises by the Cholesky factor of the products. The precision lost by squaring is below
   // kNothingNew.
   void add(const Matrix& columns) {
     const Matrix new_part = beside(columns);
@@ -262,7 +264,7 @@ class Basis {
 
 Vector Block::reduced(const Asked& asked) const {
   const KernelProducts products(kernel_.spec, kernel_.parameters, rows_, asked.points);
-  // Per point the products of `directions` with what solved() would give.
+  // Per point, the products of `directions` with the columns of solved().
   const auto along = [&](const Matrix& directions) {
     Matrix weights = directions;
     solve_lower_transposed(factor_, weights);
@@ -274,7 +276,7 @@ Vector Block::reduced(const Asked& asked) const {
   const Matrix probes = normal_numbers(factor_.rows(), static_cast<Index>(kRandomProbes));
   Basis basis(factor_.rows());
   Vector known = Vector::Zero(std::ssize(asked.points));
-  Vector bound = asked.variance;  // of what is not known yet
+  Vector bound = asked.variance;  // upper bound of the remaining reduction
   Vector allowed = known;
   std::vector<size_t> some = choose(bound, allowed, kChosenAtFirst);
   for (; !some.empty(); some = choose(bound, allowed, kChosenAtOnce)) {
@@ -288,7 +290,7 @@ Vector Block::reduced(const Asked& asked) const {
     known += products_along.topRows(added).colwise().squaredNorm().transpose();
     const Vector left = products_along.bottomRows(probes.cols()).colwise().squaredNorm();
     allowed = 2 * kReducedTolerance * (asked.variance - known);
-    // A point once answered from all rows stays so.
+    // A bound of 0 marks points already answered from all rows.
     for (Index i = 0; i < left.size(); ++i) {
       if (bound(i) != 0) bound(i) = left(i) / kLeastOfProbes;
     }
@@ -321,7 +323,7 @@ std::optional<Matrix> precision_of(const Kernel& kernel, const CommonTerms& comm
   return transposed_product(white, white);
 }
 
-// From a precision P: I - (I + P)^-1 as a product of a matrix with its transpose.
+// A factor A with A A' = I - (I + P)^-1 for a precision P.
 std::vector<double> told_by(const Matrix& precision) {
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(precision);
   Matrix told(precision.rows(), precision.cols());

@@ -30,22 +30,25 @@ using Vector = Eigen::VectorXd;
 
 constexpr Index kAnswersAtOnce = 512;
 constexpr Index kInvertPlainly = 64;
-// Alike points: fewer are as fast one by one. A rank above this share of them saves too little.
+// Minimum number of similar points for the approximation; fewer are as fast one by one. A rank
+// above 1 / kLeastPointsPerRank of their number saves too little.
 constexpr size_t kWorthApproximating = 256;
 constexpr size_t kLeastPointsPerRank = 2;
 constexpr size_t kHeldOutPoints = 8;
 constexpr size_t kMaxDigestRank = 256;
-// Of covariances, in Euclidean norm over all rows: answers then keep kGpTolerance, as the tests and
-// every digest's own check have it.
+// Accepted residual of covariances, in Euclidean norm over all rows. Answers then keep
+// kGpTolerance, as the tests and the check of every digest confirm.
 constexpr double kDigestThreshold = 1e-10;
 
-// Lower Cholesky factor of the covariance with noise, in place; false = not positive definite.
+// Replaces k by the lower Cholesky factor of k plus noise. Returns false if that is not positive
+// definite.
 bool factorise_noisy(Matrix& k, double noise) {
   k.diagonal().array() += squared(noise) + kGpJitter;
   return factorise(k);
 }
 
-// Inverse of a lower triangular matrix in place: by halves, so that the work is products.
+// Inverts a lower triangular matrix in place, by halves, so that most of the time is in matrix
+// products.
 void invert_lower(Eigen::Ref<Matrix> l) {
   const Index n = l.rows();
   if (n <= kInvertPlainly) {
@@ -63,8 +66,8 @@ void invert_lower(Eigen::Ref<Matrix> l) {
       -corner * l.topLeftCorner(h, h).triangularView<Eigen::Lower>();
 }
 
-// Lower Cholesky factor of a block of K^-1, from the block's columns of the inverse of K's factor;
-// what is above the diagonal means nothing.
+// Lower Cholesky factor of a block of K^-1, from the block's columns of the inverse of K's factor.
+// The part above the diagonal is undefined.
 Matrix precision_factor(const Matrix& columns) {
   Matrix precision = Matrix::Zero(columns.cols(), columns.cols());
   precision.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
@@ -86,9 +89,9 @@ struct GaussianProcess::State {
   std::vector<double> parameters;
   std::vector<KernelPoint> points;
   double centre = 0;
-  Matrix factor;           // lower Cholesky; what is above the diagonal means nothing
+  Matrix factor;           // lower Cholesky; undefined above the diagonal
   Vector alpha;            // K^-1 (y - centre)
-  mutable Matrix inverse;  // of the factor, above the diagonal zero; made when it is first needed
+  mutable Matrix inverse;  // of the factor, zero above the diagonal; made at first use
   mutable std::once_flag inverse_made;
 
   // Covariances of the training points with others.
@@ -98,7 +101,7 @@ struct GaussianProcess::State {
     return k;
   }
   const Matrix& inverse_factor() const;
-  // Columns of the inverse factor, starting at the first row in which one of them is not zero.
+  // Columns of the inverse factor, from the first row in which any of them is not zero.
   Matrix columns_of(const std::vector<Index>& members) const;
   std::vector<double> means(const std::vector<KernelPoint>& asked, const Vector& weights) const;
   GpAnswer answer(const KernelPoint& point, double mean, double known) const;
@@ -177,7 +180,7 @@ std::vector<GpAnswer> GaussianProcess::State::exactly(const std::vector<KernelPo
   return answers;
 }
 
-// Empty where the tolerance does not hold or nothing would be saved.
+// Answers by a low-rank product; empty if the tolerance is not met or nothing would be saved.
 std::vector<GpAnswer> GaussianProcess::State::by_low_rank(
     const std::vector<KernelPoint>& alike) const {
   const CrossKernel kernel(spec, parameters, alike, points);
@@ -291,7 +294,7 @@ GaussianProcess::Links GaussianProcess::links(const std::vector<KernelPoint>& po
 }
 
 Matrix GaussianProcess::State::columns_of(const std::vector<Index>& members) const {
-  // Zero above the diagonal.
+  // Rows above the first member are zero.
   if (members.empty()) return Matrix(0, 0);
   const Index first = *std::min_element(members.begin(), members.end());
   return inverse_factor()(Eigen::lastN(std::ssize(points) - first), members);
@@ -326,7 +329,7 @@ std::vector<double> GaussianProcess::means_without(const std::vector<size_t>& me
   Vector missed = s.alpha(left_out);
   solve_lower_vector(root, missed);
   solve_lower_transposed_vector(root, missed);
-  // The weights without them: zero at every one.
+  // Weights of the process without the members; zero at the members.
   const Vector white = times(columns, missed);
   const Vector weights = s.alpha - s.inverse_factor().bottomRows(white.size()).transpose() * white;
   return s.means(points, weights);

@@ -15,14 +15,14 @@
 
 namespace assay {
 
-// By how much answers to many alike points may differ from the exact ones: the mean by this, the
-// standard deviation by this share of it.
+// Tolerance of approximate answers for many similar points: absolute for the mean, relative for the
+// standard deviation.
 inline constexpr double kGpTolerance = 1e-6;
 
 class GaussianProcess {
  public:
-  // y per point; its median is the mean of the prior, so that adding a constant to y adds it to
-  // every answer. Errors: no points, or a matrix that is not positive definite.
+  // y: one value per point. Its median is the prior mean, so that adding a constant to y adds it to
+  // every answer. Fails without points, or if the matrix is not positive definite.
   static Result<GaussianProcess> fit(const KernelSpec& spec, std::vector<double> parameters,
                                      std::vector<KernelPoint> points, const std::vector<double>& y);
   GaussianProcess(GaussianProcess&&) noexcept;
@@ -36,26 +36,26 @@ class GaussianProcess {
   std::vector<GpAnswer> predict_exactly(const std::vector<KernelPoint>& points) const;
   // The means of predict_exactly(), at a fraction of its cost.
   std::vector<double> means_exactly(const std::vector<KernelPoint>& points) const;
-  // For alike points, and any others between them. Absent where their covariances with the data
-  // have too high a rank to be worth it.
+  // Digest of similar points, which also answers points between them. nullopt if the rank of their
+  // covariances is too high.
   std::optional<GpDigest> digest(const std::vector<KernelPoint>& alike) const;
-  // Posterior of the noise-free values: the variance at every point, and the covariance with the
-  // first.
+  // Posterior of the noise-free values: the variance per point, and the covariance with the first
+  // point.
   struct Links {
     std::vector<double> variance;
     std::vector<double> with_first;
   };
   Links links(const std::vector<KernelPoint>& points) const;
-  // Per training point: the error and its standard deviation if the point and its block are held
-  // out (closed form: R&W 5.12 for blocks).
+  // Per training point: its error (value - prediction) and the standard deviation, with its block
+  // held out (closed form: R&W 5.12 for blocks).
   std::vector<GpAnswer> leave_out(const std::vector<uint32_t>& block) const;
-  // The means at `points` when the training points at `members` had not been seen.
+  // The means at `points` without the training points at `members`.
   std::vector<double> means_without(const std::vector<size_t>& members,
                                     const std::vector<KernelPoint>& points) const;
   const std::vector<double>& parameters() const;
-  // Per training point: means are the centre and sums of these times covariances.
+  // Weight per training point: mean = centre + sum of weight x covariance.
   std::vector<double> weights() const;
-  // Noise of one measurement around the learned value.
+  // Variance of one measurement around the learned value.
   double noise_variance() const;
 
  private:
@@ -66,7 +66,8 @@ class GaussianProcess {
 
 struct GpSearch {
   int max_iterations = 60;
-  // Called with the iteration and the objective; false stops with what there is.
+  // Called after each iteration with its number and the objective. If it returns false, the search
+  // ends with the current result.
   std::function<bool(int, double)> progress = {};
 };
 

@@ -13,7 +13,8 @@ using Vector = Eigen::VectorXd;
 
 constexpr size_t kDigestPointsAtOnce = 1024;
 constexpr size_t kDigestProbes = 16;
-// A single covariance may be off by this; a digest is made with less over all rows together.
+// Accepted error of a single covariance. Digests are made with a smaller error over all rows
+// together.
 constexpr double kProbeTolerance = 1e-9;
 
 }  // namespace
@@ -25,7 +26,7 @@ struct DigestReader::State {
   const GpDigest& digest;
   std::vector<KernelPoint> asked;  // the digest's columns, then the probes
   Matrix upper;                    // k(pivots, columns) is a lower triangular matrix times this
-  Matrix probes;                   // per pivot and probe: the right side of the product
+  Matrix probes;                   // right side of the product, per pivot and probe
 
   Matrix covariances(const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b) const {
     Matrix k(std::ssize(a), std::ssize(b));
@@ -46,7 +47,7 @@ DigestReader::DigestReader(const KernelSpec& spec, const std::vector<double>& pa
     s.asked.push_back(data[(2 * k + 1) * data.size() / (2 * kDigestProbes)]);
   Matrix right = s.covariances(pivots, s.asked);
   const Index rank = std::ssize(pivots);
-  // Elimination without exchanges: the pivots come in the order that the approximation took.
+  // Elimination without row exchanges: the pivots are in the order of the approximation.
   for (Index k = 0; k < rank; ++k) {
     const Index left = rank - k - 1;
     const Vector factors = right.col(k).tail(left) / right(k, k);

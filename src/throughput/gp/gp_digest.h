@@ -17,8 +17,8 @@
 
 namespace assay {
 
-// Added to the variance of every measurement: keeps the matrix positive definite when rows repeat
-// and the noise is small.
+// Added to the variance of every measurement. Keeps the matrix positive definite if rows repeat and
+// the noise is small.
 inline constexpr double kGpJitter = 1e-6;
 
 // A value with its standard deviation, noise included.
@@ -28,11 +28,11 @@ struct GpAnswer {
 };
 
 struct GpDigest {
-  std::vector<size_t> pivots;   // of the points that it was made for
-  std::vector<size_t> columns;  // rows of the data, as many
-  // In the coordinates of the elimination of k(pivots, columns), in order:
-  std::vector<double> mean;   // above the centre
-  std::vector<double> known;  // rank^2, symmetric: by how much the data lower the variance
+  std::vector<size_t> pivots;   // into the points of GaussianProcess::digest()
+  std::vector<size_t> columns;  // indices of training rows; as many as pivots
+  // Coefficients in the coordinates of the elimination of k(pivots, columns), in order:
+  std::vector<double> mean;   // of the mean, above the centre
+  std::vector<double> known;  // rank x rank, symmetric: reduction of the variance
 };
 
 class DigestReader {
@@ -45,8 +45,8 @@ class DigestReader {
   ~DigestReader();
   DigestReader(const DigestReader&) = delete;
   DigestReader& operator=(const DigestReader&) = delete;
-  // Absent where the digest does not reach: covariances with other rows, spread over the data, are
-  // compared with what it makes of them.
+  // One answer per point; nullopt if the digest does not apply. For this it is compared with exact
+  // covariances with other rows, spread over the data.
   std::vector<std::optional<GpAnswer>> predict(const std::vector<KernelPoint>& points) const;
 
  private:

@@ -70,7 +70,7 @@ double shape_factor(const KernelTerm& term, const KernelPoint& a, const KernelPo
 
 namespace {
 
-// Ranges of neighbours of one configuration, which share everything static.
+// Range of consecutive points with equal static dimensions and ids.
 struct EqualRows {
   size_t begin = 0;
   size_t end = 0;
@@ -93,7 +93,7 @@ std::vector<EqualRows> runs_of(const std::vector<KernelPoint>& points) {
   return runs;
 }
 
-// Residual part of a component between two runs: a factor, and the varying part.
+// Part of a component between two runs: a fixed factor, and the values that vary with the points.
 struct PairTerm {
   double factor = 0;
   double overflow = 0;
@@ -120,7 +120,7 @@ class Evaluator {
     for (const KernelTerm& term : terms_) tables_.push_back(table(term));
   }
 
-  // lower: of points with themselves, nothing above the diagonal.
+  // lower: only on and below the diagonal, for points with themselves.
   void matrix(double* out, bool lower) const {
     PairTerms pair;
     for (const EqualRows& column : runs_b_) {
@@ -155,7 +155,7 @@ class Evaluator {
   size_t columns() const { return b_.size(); }
   const std::vector<KernelTerm>& terms() const { return terms_; }
 
-  // Value of one term between points i and j, and its factor between their runs.
+  // Value of one term between points i and j. factor: factor_of() of their runs.
   double term_value(size_t t, size_t i, size_t j, double factor) const {
     const KernelTerm& term = terms_[t];
     if (term.component->form == KernelForm::kShares) return factor * share_product(a_[i], b_[j]);

@@ -1,8 +1,8 @@
 #pragma once
 
 // The covariance function of the Gaussian process: the similarity of runs. It is a sum of
-// components. Each is an RBF over some distances, a product of shares, or a constant. Each applies
-// to all runs, or to runs that have something in common.
+// components: RBFs over some distances, products of shares, or constants. Each applies to all runs,
+// or to runs that have something in common.
 
 #include <array>
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace assay {
 
-// log2 of lengths, batch, devices, active weights, all over active weights, KV bytes per token,
-// bandwidth and FLOP/s. Then the excess of the KV cache over the memory, bytes per weight, and the
-// device's FLOP per byte in the row's precision.
+// log2 of lengths, batch, devices, active weights, total over active weights, KV bytes per token,
+// bandwidth and FLOP/s. Then log2 of the excess of the sequences over the memory (0 if they fit),
+// bytes per weight, and the device's FLOP per byte in the row's precision.
 enum class KernelDim : uint8_t {
   kLength,
   kBatch,
@@ -32,8 +32,8 @@ enum class KernelDim : uint8_t {
 inline constexpr size_t kKernelDims = 11;
 inline constexpr size_t kKernelShares = 5;
 
-// Common properties of two runs. The vendor and those after it are only for latencies (serving/);
-// other models set them equal for all runs.
+// Properties that two runs may have in common. kVendorFramework and those after it are only for
+// latencies (serving/); other models set them equal for all runs.
 enum class KernelGroup : uint8_t {
   kAll,
   kHardware,
@@ -45,14 +45,14 @@ enum class KernelGroup : uint8_t {
   kVendorFramework,
   kModelPrecision,
   kBuild,           // of the engine
-  kCampaign,        // a build, a day and a way of measuring
+  kCampaign,        // a benchmark run: a build, a day and a method
   kCampaignConfig,  // a configuration within one benchmark run
 };
 inline constexpr size_t kKernelGroups = 12;
 
 struct KernelPoint {
-  // Input and output lengths apart: half of each squared distance counts, so that runs with equal
-  // lengths differ as by one length.
+  // Input and output lengths are separate. Half of each squared distance counts, so that a change
+  // of both counts as much as one length.
   double in_len = 0;
   double out_len = 0;
   std::array<double, kKernelDims> x{};  // x[kLength] is not used
@@ -79,7 +79,7 @@ struct KernelSpec {
   double prior_log_sd = 0.7;
 };
 
-// On top of the physics base: spec page throughput, 4.
+// Kernel for residuals of the analytical base: spec page throughput, 4.
 const KernelSpec& physics_kernel();
 // The kernel without specifications of models and devices: lengths, batch and devices only.
 const KernelSpec& plain_kernel();
@@ -88,11 +88,11 @@ const KernelSpec& plain_kernel();
 void kernel_matrix(const KernelSpec& spec, const std::vector<double>& parameters,
                    const std::vector<KernelPoint>& a, const std::vector<KernelPoint>& b,
                    double* out);
-// Of points with themselves, on and below the diagonal: what is above stays as it was.
+// Covariances of points with themselves, on and below the diagonal. Does not write above it.
 void kernel_lower(const KernelSpec& spec, const std::vector<double>& parameters,
                   const std::vector<KernelPoint>& points, double* out);
-// Single rows and columns of those covariances: what they share is worked out once. Everything
-// given must outlive it.
+// Single rows and columns of these covariances, with common parts computed once. All arguments must
+// outlive it.
 class CrossKernel {
  public:
   CrossKernel(const KernelSpec& spec, const std::vector<double>& parameters,
@@ -111,16 +111,16 @@ class CrossKernel {
   struct State;
   std::unique_ptr<State> state_;
 };
-// Which points differ in nothing but lengths, batch, overflow and shares; in the order of the
-// first.
+// Groups of points that differ only in lengths, batch, overflow and shares, in the order of their
+// first points.
 std::vector<std::vector<size_t>> alike_points(const std::vector<KernelPoint>& points);
-// The points at these places, in the order of the places.
+// The points at these indices, in their order.
 std::vector<KernelPoint> pick(const std::vector<KernelPoint>& points,
                               const std::vector<size_t>& which);
 double kernel_variance(const KernelSpec& spec, const std::vector<double>& parameters,
                        const KernelPoint& point);
-// Sum over all pairs of weight * dk/dlog(parameter), one per parameter but the noise; weight is
-// symmetric, a.size()^2.
+// Sum over all pairs of weight * dk/dlog(parameter), one value per parameter except the noise.
+// `weight` is symmetric, a.size() x a.size().
 std::vector<double> kernel_gradient(const KernelSpec& spec, const std::vector<double>& parameters,
                                     const std::vector<KernelPoint>& a, const double* weight);
 

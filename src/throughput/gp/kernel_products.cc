@@ -16,12 +16,12 @@ using Eigen::Index;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// Numbers of the sums that are made for configurations at once: fits a cache.
+// Number of doubles of intermediate sums computed at once; fits in a cache.
 constexpr Index kSumsAtOnce = 1 << 19;
 
 double overflow_of(const KernelPoint& point) { return point.x[index_of(KernelDim::kOverflow)]; }
 
-// Relative to the largest: ignored part of a term's values over lengths and batches. Less than
+// Ignored part of a term's values over lengths and batches, relative to the largest; below
 // rounding.
 constexpr double kSameValue = 1e-14;
 
@@ -66,10 +66,10 @@ struct KernelProducts::State {
   std::vector<Members> row_runs;
   std::vector<Members> point_runs;
   std::vector<ShapeValues> shapes;  // per term
-  std::vector<size_t> odd;          // rows with overflow: few, and each its own
+  std::vector<size_t> odd;          // rows with overflow: few, handled one by one
   Matrix odd_covariances;           // odd rows x points
 
-  // Adds what the terms of one group between these runs give.
+  // Adds the contribution of the terms of one group between these runs.
   void add(KernelGroup group, const std::vector<const Members*>& from,
            const std::vector<const Members*>& to, const Matrix& weights,
            Eigen::Map<Matrix>& out) const;
@@ -120,7 +120,7 @@ KernelProducts::~KernelProducts() = default;
 void KernelProducts::apply(const double* weights, size_t count, double* out) const {
   const State& s = *state_;
   const auto width = static_cast<Index>(count);
-  // Per row the weights that it has.
+  // Transposed: one column of weights per row.
   const Matrix given =
       Eigen::Map<const Matrix>(weights, static_cast<Index>(s.rows.size()), width).transpose();
   Eigen::Map<Matrix> sums(out, width, static_cast<Index>(s.points.size()));
@@ -189,7 +189,8 @@ void KernelProducts::State::add_shapes(size_t term, const std::vector<const Memb
   }
 }
 
-// Over the points of one configuration. sums: per weight, in terms of the shapes' values.
+// Distributes the sums over the points of one configuration. sums: per weight, in the basis of the
+// term's shape values.
 void KernelProducts::State::spread(size_t term, const Eigen::Ref<const Matrix>& sums,
                                    const Members& to, Eigen::Map<Matrix>& out) const {
   const double rate = terms[term].overflow;

@@ -1,7 +1,7 @@
 #pragma once
 
-// A kernel's components with their parameters at hand, and what its points share. Inside of the
-// kernel.
+// Components of a kernel together with their parameters, and values shared by many points. Internal
+// to the kernel.
 
 #include <cstdint>
 #include <utility>
@@ -18,10 +18,10 @@ bool is_static(KernelDim dim);
 
 struct KernelTerm {
   const KernelComponent* component = nullptr;
-  size_t first = 0;        // its scale among the parameters; lengths follow
+  size_t first = 0;        // index of its scale in the parameters; lengths follow
   double variance = 0;     // s^2
-  bool has_shape = false;  // lengths or batch
-  double length = 0;       // 1 / (2 l^2), 0 = not among the dims
+  bool has_shape = false;  // depends on lengths or batch
+  double length = 0;       // 1 / (2 l^2); 0 = not a dimension of it
   double batch = 0;
   double overflow = 0;
   std::vector<std::pair<size_t, double>> fixed = {};  // static dims
@@ -33,9 +33,9 @@ double factor_of(const KernelTerm& term, const KernelPoint& a, const KernelPoint
 // Factor of the term from lengths and batches.
 double shape_factor(const KernelTerm& term, const KernelPoint& a, const KernelPoint& b);
 
-// Points share few distinct lengths and batches: what depends on them alone is computed once.
+// Distinct lengths and batches of points. Values that depend only on them are computed once.
 struct KernelShapes {
-  std::vector<uint32_t> of;  // per point
+  std::vector<uint32_t> of;  // per point: index into `distinct`
   std::vector<const KernelPoint*> distinct;
 };
 KernelShapes shapes_of(const std::vector<KernelPoint>& points);

@@ -22,7 +22,8 @@ void subtract_transposed_product(Eigen::Ref<Eigen::MatrixXd> c, const MatrixView
 // Replaces a symmetric matrix by its lower Cholesky factor; the part above the diagonal stays.
 // Returns false if it is not positive definite.
 bool factorise(Eigen::Ref<Eigen::MatrixXd> k);
-// In the place of b: l^-1 b and l'^-1 b for a lower triangular l, of which the rest is not read.
+// Replaces b by l^-1 b or l'^-1 b for a lower triangular l. The part of l above the diagonal is not
+// read.
 void solve_lower(const MatrixView& l, Eigen::Ref<Eigen::MatrixXd> b);
 void solve_lower_vector(const MatrixView& l, Eigen::Ref<Eigen::VectorXd> b);
 void solve_lower_transposed(const MatrixView& l, Eigen::Ref<Eigen::MatrixXd> b);

@@ -12,20 +12,20 @@ struct AssaySearchProblem {
   int parameters;
   int max_iterations;
   void* context;
-  // The value at a point, and the gradient unless it is null. Returns false if the point has no
-  // value.
+  // Computes the value at a point, and the gradient unless it is null. Returns false if the point
+  // has no value.
   bool (*evaluate)(void* context, const double* at, double* value, double* gradient);
-  // After each iteration; false ends the search with what there is.
+  // Called after each iteration. If it returns false, the search ends with the current result.
   bool (*progress)(void* context, int iteration, double value);
 };
 
 struct AssaySearchFound {
   double value;
   int iterations;
-  char message[256];  // why there is nothing to use
+  char message[256];  // of the solver; the reason if the result is unusable
 };
 
-// Moves `at` to the minimum that is found from there; false where nothing usable was found.
+// Moves `at` to a minimum, starting from its value. Returns false if no usable one was found.
 typedef bool AssaySearchMinimum(const AssaySearchProblem* problem, double* at,
                                 AssaySearchFound* found);
 __attribute__((visibility("default"))) AssaySearchMinimum assay_search_minimum;

@@ -16,9 +16,9 @@ namespace {
 
 struct LatencySplit {
   const char* name;
-  std::function<std::string(const BenchRow&)> block;  // held out whole, in folds by hash
-  bool each = false;                                  // a fold per block
-  std::function<bool(const BenchRow&)> test = {};     // in place of blocks: one fold
+  std::function<std::string(const BenchRow&)> block;  // name of the block held out together
+  bool each = false;                                  // one fold per block; else folds by hash
+  std::function<bool(const BenchRow&)> test = {};     // instead of blocks: a single fold
   std::function<bool(const BenchRow&)> train = {};
 };
 
@@ -38,7 +38,7 @@ std::vector<LatencySplit> latency_splits(const FactBook& facts) {
                              variant.text();
                     }});
   splits.push_back({"unit", [facts](const BenchRow& row) { return latency_unit_of(row, facts); }});
-  // By the name in the specifications: tables may write a model in two ways.
+  // Uses the name in the specifications, because tables may write a model in two ways.
   splits.push_back({"model",
                     [facts](const BenchRow& row) {
                       const ModelFacts* model = FactLookup(facts).model(row.model);
@@ -61,7 +61,7 @@ std::vector<LatencySplit> latency_splits(const FactBook& facts) {
 
 struct Fold {
   std::vector<BenchRow> train;
-  std::vector<size_t> test;  // of the rows
+  std::vector<size_t> test;  // indices of rows
 };
 
 std::vector<Fold> folds_of(const LatencySplit& split, const std::vector<BenchRow>& rows) {
@@ -96,7 +96,7 @@ struct Tested {
   double correlation = 0;
 };
 
-// Physics times one factor per engine and GPU.
+// Baseline: the analytical base times one factor per engine and GPU.
 class Baseline {
  public:
   Baseline(const std::vector<BenchRow>& rows, const FactBook& facts) : lookup_(facts) {
@@ -118,7 +118,7 @@ class Baseline {
 
  private:
   using PerTarget = std::array<double, kLatencyTargets>;
-  // By the device's name in the specifications: tables may write it in two ways.
+  // Uses the device's name in the specifications, because tables may write it in two ways.
   std::string pair(const BenchRow& row) {
     const HardwareFacts* hardware = lookup_.hardware(row.hardware);
     return (hardware == nullptr ? row.hardware : hardware->name) + "|" + row.framework;
@@ -225,8 +225,8 @@ LatencyErrors sum_up(const std::vector<BenchRow>& rows, const std::vector<const 
   return out;
 }
 
-// Errors of the nearest sibling times the ratio of data sheets alone, and the answers for the same
-// rows.
+// Adds the errors of the baseline (nearest sibling times the ratio of data sheets) and of the
+// answers for the same rows.
 void add_sibling(std::string_view split, const std::vector<BenchRow>& rows,
                  const std::vector<const Tested*>& tested, LatencyTarget target,
                  std::vector<LatencyErrors>& out) {
@@ -288,7 +288,7 @@ void add_errors(std::string_view split, const std::vector<BenchRow>& rows,
   }
 }
 
-// Limits on mean TTFT and TPOT in ms that services have.
+// Typical service limits on mean TTFT and TPOT, in ms.
 constexpr std::array<std::pair<double, double>, 6> kLimits = {
     {{200, 10}, {500, 20}, {500, 50}, {1000, 30}, {2000, 50}, {5000, 100}}};
 

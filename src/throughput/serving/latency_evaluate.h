@@ -1,9 +1,9 @@
 #pragma once
 
 // Errors of predicted latencies for new runs, and the coverage of their intervals. Rows are held
-// out by benchmark run, build, configuration, unit and GPU, and beyond the rows. Every answer is
-// for a future benchmark run, as in `plan`. Scales are measured only on the training rows of each
-// fold.
+// out by benchmark run, build, configuration, unit (GPU, engine, model), model and GPU, and by many
+// requests in flight and long prompts. Every answer is for a future benchmark run, as in `plan`.
+// Scales are measured only on the training rows of each fold.
 
 #include <array>
 #include <functional>
@@ -16,29 +16,30 @@
 
 namespace assay {
 
-// Errors are absolute, as shares of what was measured; NaN where nothing was answered.
+// Absolute errors as shares of the measured value; NaN if nothing was answered.
 struct LatencyErrors {
   std::string split;     // "campaign", ...
-  std::string question;  // only its rows with this question; empty: all but new hardware
+  std::string question;  // rows with this question; empty: all except new hardware
   LatencyTarget target = LatencyTarget::kTtft;
   size_t rows = 0;       // answered
   size_t campaigns = 0;  // among them
   double median_ape = 0;
   double p90_ape = 0;
-  double baseline_median_ape = 0;  // physics times one factor per engine and GPU
+  double baseline_median_ape = 0;  // analytical base times one factor per engine and GPU
   double baseline_p90_ape = 0;
   double coverage90 = 0;
   double half_width90 = 0;  // median
-  // Of those, rows no wider than `inside` allows.
+  // Rows with an interval no wider than kWidestInside (method.h).
   size_t narrow_rows = 0;
   size_t narrow_campaigns = 0;
   double narrow_coverage90 = 0;
-  // Of units (GPU, engine, model) with at least kFewestUnitRows rows the one that is held least.
+  // The unit (GPU, engine, model) with the lowest coverage, among those with at least
+  // kFewestUnitRows rows.
   std::string worst_unit;
   size_t worst_rows = 0;
   double worst_coverage90 = 0;
   size_t units = 0;
-  size_t units_below = 0;  // held less than kPoorCoverage
+  size_t units_below = 0;  // with coverage below kPoorCoverage
 };
 // Split "GPU": rows of a GPU with a sibling that has rows. The baseline is the sibling times the
 // ratio of data sheets, without intervals.
@@ -68,14 +69,14 @@ struct LatencyEvaluation {
   std::vector<LatencyErrors> errors;
   std::vector<LimitCalibration> limits;  // held-out benchmark runs, or rows of another table
   double brier = 0;
-  double brier_constant = 0;  // if the share that was met were always predicted
+  double brier_constant = 0;  // of always predicting the share of limits that was met
   size_t left_out = 0;  // rows with latencies but without specifications, or beyond the peaks of
                         // devices
-  std::vector<std::string> skipped;  // splits that the rows cannot make, and why
-  // Of another table alone.
-  std::vector<JudgedRow> judged;  // three a row, by target
-  size_t copies = 0;              // measurements of the table learnt from: not asked
-  size_t unanswered = 0;          // of engines that no row learnt from has: not asked
+  std::vector<std::string> skipped;  // names of the splits that the rows do not support
+  // Only for judge_latency():
+  std::vector<JudgedRow> judged;  // three per row, by target
+  size_t copies = 0;              // not tested: measurements that are in the training table
+  size_t unanswered = 0;          // not tested: engines without training rows
 };
 inline constexpr const char* kOtherTable = "another table";
 
@@ -83,13 +84,13 @@ inline constexpr const char* kOtherTable = "another table";
 using LatencyProgress = std::function<bool(const std::string& split, size_t fold, size_t folds)>;
 Result<LatencyEvaluation> evaluate_latency(const std::vector<BenchRow>& rows, const FactBook& facts,
                                            const LatencyProgress& progress = {});
-// The same of the rows of `other`, none of which teach; their copies among `rows` are not asked.
-// The result points into `other`. Errors: no row teaches, or none of `other` can be asked.
+// Tests a model trained on `rows` on the rows of `other`, without those that copy a training row.
+// The result points into `other`. Fails if no row is usable for training or for the test.
 Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
                                         const std::vector<BenchRow>& other, const FactBook& facts);
 
-// That both TTFT and TPOT stay below their limits, by the process's own deviations: half-widths are
-// for 90 % and too wide for the middle.
+// Probability that both TTFT and TPOT stay below their limits, by the process's own deviations.
+// Interval half-widths are for 90 % and too wide for the middle.
 double limits_probability(const LatencyAnswer& answer, double correlation, double ttft_ms,
                           double tpot_ms);
 

@@ -19,8 +19,7 @@
 namespace assay {
 namespace {
 
-// kPrompts: a factor on what others' prompts take of a token's time, times the share that they
-// have.
+// kPrompts: a factor on the time that prompts of others take, through their share of TPOT.
 enum class Extent : uint8_t { kConstant, kWide, kNarrow, kPrompts };
 
 struct Choice {
@@ -30,8 +29,8 @@ struct Choice {
   std::vector<KernelDim> dims;
 };
 
-// GPUs of one vendor are alike by their 16-bit peaks: those of one generation differ by less than a
-// third of a doubling, generations by one and more.
+// Length scale for 16-bit peaks among GPUs of one vendor, in doublings. Within a generation they
+// differ by less than a third, between generations by one or more.
 constexpr double kSiblingLength = 0.5;
 
 const std::vector<Choice>& choices() {
@@ -77,12 +76,12 @@ KernelSpec make_spec() {
 using Blocks = std::vector<std::vector<uint32_t>>;
 
 constexpr double kMost = 3;
-// Held-out benchmark runs alone would give three. A factor on prompts of 1.6 or of 20 under a build
-// makes no difference to runs of a build with rows. But the error for prompts longer than any row's
-// would then double (docs/measured/throughput_latency.md).
+// Limit on the scale of a factor on prompts. Held-out benchmark runs alone would give 3. A factor
+// of 1.6 or of 20 under a build makes no difference to runs of a build with rows, but the error for
+// prompts longer than in any row doubles (docs/measured/throughput_latency.md).
 constexpr double kMostOfPrompts = 0.5;
 
-// Mean over blocks of the mean log density (but for constants) of their points.
+// Mean over blocks of the mean log density of their points, without constants.
 double density(const std::vector<GpAnswer>& left_out, const std::vector<uint32_t>& block) {
   uint32_t blocks = 0;
   for (const uint32_t id : block) blocks = std::max(blocks, id + 1);
@@ -115,7 +114,7 @@ struct Search {
     double total = 0;
     for (const std::vector<uint32_t>& block : blockings)
       total += density(process.leave_out(block), block);
-    // So weak that it only decides where nothing else does.
+    // Weak pull to the start that only decides between otherwise equal parameters.
     constexpr double kPull = 0.02;
     for (size_t k = 0; k < kLatencyScales; ++k) {
       if (start.scale[k] > 0) total -= kPull * squared(std::log(at.scale[k] / start.scale[k]));
@@ -124,9 +123,9 @@ struct Search {
   }
 };
 
-// Parameters of one step of the search, and its factor.
+// One coordinate of the search, with its step and limit.
 struct Move {
-  double LatencyParameters::* length = nullptr;  // else the scale
+  double LatencyParameters::* length = nullptr;  // null = the scale at index `scale`
   size_t scale = 0;
   double step = 0.5;  // of the logarithm
   double most = kMost;
@@ -156,8 +155,8 @@ const std::array<std::string_view, kLatencyScales>& latency_scale_names() {
 }
 
 const LatencyParameters& latency_defaults(LatencyTarget target) {
-  // Order: b, G, F, S, H, M, P, C; V, K, KC, Vp, Kp, noise; then lengths. First tokens have no Vp
-  // and no Kp.
+  // Order of scales: b, G, F, S, H, M, P, C, V, K, KC, Vp, Kp, noise. Then the wide and the narrow
+  // length. TTFT has neither Vp nor Kp.
   static const LatencyParameters kTtft = {
       {0.73, 0.0615, 0.167, 0.141, 0.07, 0.406, 0.0417, 0.0405, 0.176, 0.16, 0.115, 0, 0, 0.11},
       0.711,

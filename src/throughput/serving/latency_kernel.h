@@ -19,7 +19,7 @@ enum class LatencyTarget : uint8_t { kTtft, kTpot, kEndToEnd };
 inline constexpr size_t kLatencyTargets = 3;
 inline constexpr std::array<LatencyTarget, kLatencyTargets> kAllLatencyTargets = {
     LatencyTarget::kTtft, LatencyTarget::kTpot, LatencyTarget::kEndToEnd};
-// Those that have a process of their own; end to end is made of them.
+// The targets with a process of their own; the end-to-end latency is derived from them.
 inline constexpr size_t kLatencyProcesses = 2;
 inline constexpr std::array<LatencyTarget, kLatencyProcesses> kLearntLatencies = {
     LatencyTarget::kTtft, LatencyTarget::kTpot};
@@ -38,16 +38,16 @@ struct LatencyParameters {
 const std::array<std::string_view, kLatencyScales>& latency_scale_names();
 // Fitted by `assay throughput plan --refit` on the benchmark runs of AIConfigurator's public table
 // in folds 0 to 2 of S8 (splits.h). The other two folds were not used.
-const LatencyParameters& latency_defaults(LatencyTarget target);  // one that is learnt
+const LatencyParameters& latency_defaults(LatencyTarget target);  // kTtft or kTpot
 
 const KernelSpec& latency_kernel();
-// As the kernel takes them.
+// The parameters in the order of latency_kernel().names.
 std::vector<double> kernel_parameters(const LatencyParameters& parameters);
 
-// Fits the parameters for the later question. The objective is the log density (Student's t, 4
-// degrees) of each measurement with its whole block held out. Blocks of a blocking have equal
-// weight, and so do blockings. `blockings`: per point the block's number. Coordinate search of
-// `sweeps` rounds from `start`; same input, same result.
+// Fits the parameters for prediction of held-out blocks. The objective is the log density
+// (Student's t, 4 degrees of freedom) of each measurement with its whole block held out. The blocks
+// of a blocking have equal weight, and so do the blockings. `blockings`: per blocking, the block of
+// each point. Coordinate search of `sweeps` rounds from `start`; deterministic.
 Result<LatencyParameters> find_latency_parameters(
     const LatencyParameters& start, const std::vector<KernelPoint>& points,
     const std::vector<double>& y, const std::vector<std::vector<uint32_t>>& blockings, int sweeps);

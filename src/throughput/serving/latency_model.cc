@@ -1,13 +1,13 @@
 // Problem: runs of one benchmark run share properties outside the columns (an engine's switches, a
-// driver, the start of the client). Intervals from rows held out one at a time, or one
-// configuration at a time, contain only half of a new benchmark run.
+// driver, the start of the client). Intervals from holding out single rows or configurations
+// contain only half of a new benchmark run.
 //
 // Method: build and benchmark run are effects of the kernel, and a new one gets the whole prior
-// variance. The remaining errors over whole held-out benchmark runs set the scale. Runs of a build
-// without other rows are among them, with their wider deviation. A separate scale for builds would
-// have only a handful of blocks per question, and half-widths three times as long. A model without
-// any row is another question, because a held-out run leaves its models in other runs. Its scale
-// comes from holding out all of a model's runs under an engine together.
+// variance. The remaining errors over whole held-out benchmark runs set the scale. These include
+// runs of a build without other rows, with their larger deviation. A separate scale for builds
+// would have only a handful of blocks per question, and intervals three times as wide. A model
+// without any row is another question, because a held-out run leaves its models in other runs. Its
+// scale comes from holding out all of a model's runs under an engine together.
 //
 // Effect: docs/measured/throughput_latency.md.
 
@@ -37,9 +37,9 @@
 namespace assay {
 namespace {
 
-// Weight of blocks of all questions against those of one.
+// Weight of the blocks of all questions, as a number of blocks, against those of one.
 constexpr double kPooledBlocks = 20;
-// Factor on the largest error if not even all blocks reach the share.
+// Factor on the largest error, if all blocks together do not reach the share.
 constexpr double kBeyondLargest = 1.25;
 constexpr std::array<double, 8> kTaus = {0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6};
 constexpr size_t kFewestCampaigns = 8;
@@ -66,7 +66,7 @@ Known known(const BenchRow& row, FactLookup& facts) {
   return {facts.model(row.model), facts.hardware(row.hardware)};
 }
 
-// A name that no row has.
+// Name of a future build or benchmark run, which no row has.
 constexpr const char* kToCome = "\x1f";
 
 struct LatencyNames {
@@ -137,9 +137,9 @@ double base_ms(const ServingBase& base, LatencyTarget target) {
   return target == LatencyTarget::kTtft ? base.ttft_ms : base.tpot_ms;
 }
 
-// Deviation of the end-to-end latency, in logarithms, from those of `ttft` and `tpot`, each
-// weighted by its share. A separate process for end-to-end latencies had a median error of 20 %,
-// compared with 11 % for this one, because a slow first token has a different weight in every row.
+// Standard deviation of the log end-to-end latency, from those of TTFT and TPOT weighted by their
+// shares. A separate process for end-to-end latencies had a median error of 20 %, compared with 11
+// % for this, because a slow first token has a different weight in every row.
 double end_to_end_sd(const BenchRow& row, double ttft_ms, double tpot_ms, double ttft_sd,
                      double tpot_sd, double correlation) {
   const double first = ttft_ms / end_to_end_ms(row, ttft_ms, tpot_ms);
@@ -148,7 +148,7 @@ double end_to_end_sd(const BenchRow& row, double ttft_ms, double tpot_ms, double
   return std::sqrt(std::max(0.0, a * a + b * b + 2 * correlation * a * b));
 }
 
-// For each name the blocks that have it.
+// The blocks that have rows with each name.
 using BlocksOf = std::map<std::string, std::set<uint32_t>>;
 
 bool in_another(const BlocksOf& blocks, const std::string& name, uint32_t block) {
@@ -156,7 +156,7 @@ bool in_another(const BlocksOf& blocks, const std::string& name, uint32_t block)
   return at != blocks.end() && (at->second.size() > 1 || *at->second.begin() != block);
 }
 
-// Names of a row that occur in the rows of other blocks.
+// Names in the rows of each block, to classify what is new about a row of another block.
 struct Seen {
   BlocksOf configs, units, pairs;
 
@@ -174,9 +174,9 @@ struct Seen {
 };
 constexpr uint32_t kNoBlock = std::numeric_limits<uint32_t>::max();
 
-// Misses with what one row of each block weighs: a block weighs 1 in all.
+// Errors in units of the deviation, weighted so that each block has a total weight of 1.
 struct Weighed {
-  std::vector<std::pair<double, double>> z;  // miss in widths, weight
+  std::vector<std::pair<double, double>> z;  // error / deviation, weight
   double blocks = 0;
 };
 
@@ -195,7 +195,7 @@ double pooled_scale(const Weighed& own, const Weighed& all) {
   for (const auto& [miss, weight] : all.z)
     z.emplace_back(miss, weight * kPooledBlocks / all.blocks);
   std::sort(z.begin(), z.end());
-  // One more of all that were seen: those of the pool are not others.
+  // One block is added to those of all questions. The blocks of the pool are not additional ones.
   const double to_come = 1 + 1 / all.blocks;
   const double wanted = kHeldShare * (own.blocks + kPooledBlocks) * to_come;
   double sum = 0;
@@ -219,7 +219,7 @@ double mean_width(const std::vector<const BlockMiss*>& misses, double scale, dou
   return total / static_cast<double>(blocks.size());
 }
 
-// The tau of the grid with the narrowest intervals.
+// Scale and tau with the narrowest intervals, over the grid kTaus.
 CampaignScale narrowest(const std::vector<const BlockMiss*>& own,
                         const std::vector<const BlockMiss*>& all, size_t fewest) {
   CampaignScale best;
@@ -274,7 +274,8 @@ CampaignScales campaign_scales(const std::vector<BlockMiss>& misses,
     const bool hardware = q == static_cast<size_t>(LatencyQuestion::kHardware);
     out[q] = narrowest(own, hardware || nearer.empty() ? all : nearer, fewest);
   }
-  // Few blocks never make a question narrower than a nearer one, and too few of all measure none.
+  // A question with few blocks gets at least the width of nearer ones. With too few blocks in all,
+  // nothing is measured and tau is assumed.
   for (size_t q = 0; q < kLatencyQuestions; ++q) {
     if (out[q].measured) continue;
     if (blocks.size() < fewest) out[q].tau = std::max(out[q].tau, assumed_tau);
@@ -291,7 +292,7 @@ CampaignScales campaign_scales(const std::vector<BlockMiss>& misses,
 }
 
 bool tells_latency(const BenchRow& row) {
-  // How many were in flight is what everything here is about.
+  // The model is a function of the number of requests in flight, which chunk sizes do not give.
   return !batch_is_chunk(row) && row.ttft_ms > 0 && row.tpot_ms > 0 && std::isfinite(row.ttft_ms) &&
          std::isfinite(row.tpot_ms);
 }
@@ -318,7 +319,7 @@ std::string latency_unit_of(const BenchRow& row, const FactBook& facts) {
 struct LatencyModel::State {
   FactBook facts;
   LatencyOptions options;
-  std::vector<LatencyNames> names;  // per row learnt from
+  std::vector<LatencyNames> names;  // per training row
   std::vector<KernelPoint> points;
   mutable PointMaker make;
   std::vector<BenchRow> learnt;
@@ -336,14 +337,14 @@ struct LatencyModel::State {
     std::array<SiblingRule, kLatencyProcesses> of;
     std::array<GpuInterval, kLatencyTargets> interval;
   };
-  mutable std::array<GpuRules, kUnmeasuredKinds> gpu_rules;  // found when first needed
+  mutable std::array<GpuRules, kUnmeasuredKinds> gpu_rules;  // computed at first use
   mutable std::once_flag gpu_rules_found;
   Range parameters_b, active_b;
   std::vector<GaussianProcess> processes;
   std::array<std::vector<BlockMiss>, kLatencyTargets> campaign_misses;
-  std::array<CampaignScales, kLatencyTargets> by_campaign;  // but for new models
-  // Holding out whole models costs as much as benchmark runs, and most queries are about known
-  // models.
+  std::array<CampaignScales, kLatencyTargets> by_campaign;  // except for new models
+  // Computed at first use: holding out whole models costs as much as holding out benchmark runs,
+  // and most queries are about known models.
   mutable std::array<CampaignScale, kLatencyTargets> of_new_model;
   mutable std::once_flag new_model_found;
   double correlation = 0;
@@ -447,7 +448,7 @@ void LatencyModel::State::correlate(const std::vector<GpAnswer>& ttft,
   if (spread > 0) correlation = (xy - sx * sy / n) / std::sqrt(spread);
 }
 
-// For the processes alone.
+// Errors with blocks held out, for the targets with a process.
 LatencyModel::State::PerTarget LatencyModel::State::leave_out(
     const std::vector<uint32_t>& block) const {
   PerTarget out;
@@ -596,7 +597,7 @@ void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
     for (const LatencyTarget target : kLearntLatencies) {
       const auto t = static_cast<size_t>(target);
       LatencyEstimate& estimate = out[i]->of[t];
-      // Nothing is faster than its data sheet allows.
+      // No estimate is faster than the data sheet allows.
       estimate.ms =
           std::max(base_ms(base, target) * std::exp(told[t][i].mean), base_ms(floor, target));
       estimate.log_sd = told[t][i].sd;
@@ -616,7 +617,7 @@ void LatencyModel::State::fill(const std::vector<const BenchRow*>& asked,
   }
 }
 
-// For a future benchmark run.
+// Names of a point as part of a future benchmark run.
 LatencyNames LatencyModel::State::asked_names(const BenchRow& point, const Known& about) const {
   LatencyNames name = names_of(point, about);
   name.campaign = kToCome;
@@ -645,7 +646,7 @@ std::vector<LogSpeed> LatencyModel::State::log_speeds(const std::vector<BenchRow
   return out;
 }
 
-// The value of the data sheets that a latency goes with.
+// The data-sheet value that a latency scales with.
 double HardwareFacts::* sheet_value(LatencyTarget target) {
   return target == LatencyTarget::kTtft ? &HardwareFacts::tflops : &HardwareFacts::bandwidth_tb_s;
 }
@@ -676,7 +677,7 @@ LearntRows LatencyModel::State::learnt_rows(LatencyTarget target) const {
 }
 
 LatencyModel::State::GpuRules LatencyModel::State::find_gpu_rules(UnmeasuredKind kind) const {
-  // If nothing can be held out, the process alone: for latencies it is better than a ratio.
+  // Without held-out GPUs only the process is used. For latencies it is better than a ratio.
   constexpr SiblingWeights kProcessAlone = {0, 0};
   GpuRules out;
   std::vector<GpuMiss> whose;
@@ -708,7 +709,8 @@ const LatencyModel::State::GpuRules& LatencyModel::State::rules_of(const Hardwar
   return gpu_rules[static_cast<size_t>(kind)];
 }
 
-// Answers for GPUs without rows of their engine, by their siblings and in the order of data sheets.
+// Corrects the answers for GPUs without rows under their engine by siblings and the order of data
+// sheets.
 void LatencyModel::State::use_sheets(const std::vector<const BenchRow*>& asked,
                                      std::vector<LatencyAnswer*>& out) const {
   FactLookup lookup(facts);
@@ -787,7 +789,7 @@ double LatencyModel::correlation() const { return state_->correlation; }
 
 Result<LatencyOptions> LatencyModel::refit() const {
   const State& s = *state_;
-  // Every n-th row of a large benchmark run.
+  // Thins benchmark runs to about kRowsOfCampaign rows each.
   std::map<uint32_t, size_t> count;
   std::map<uint32_t, size_t> at;
   for (const uint32_t campaign : s.campaign_of) ++count[campaign];
@@ -818,7 +820,7 @@ Result<LatencyOptions> LatencyModel::refit() const {
 
 namespace {
 
-// Throughput of a closed loop by its end-to-end latency.
+// Throughput of a closed loop from its end-to-end latency.
 class LatencyThroughput : public ThroughputModel {
  public:
   explicit LatencyThroughput(LatencyModel model) : model_(std::move(model)) {}

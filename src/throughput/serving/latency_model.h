@@ -23,28 +23,28 @@ namespace assay {
 // What is new about a run in addition to its benchmark run.
 enum class LatencyQuestion : uint8_t {
   kOtherCampaign,  // the configuration has rows
-  kConfiguration,  // GPU, engine and model together have
-  kModel,          // GPU and engine together have, and the model elsewhere
-  kNewModel,       // GPU and engine together have, the model nowhere
+  kConfiguration,  // GPU, engine and model together have rows
+  kModel,          // GPU and engine together have rows, and the model others
+  kNewModel,       // GPU and engine together have rows, the model has none
   kHardware
 };
 inline constexpr size_t kLatencyQuestions = 5;
 // The names are "other campaign", "configuration", "model", "new model" and "hardware".
 std::string_view latency_question_name(LatencyQuestion question);
 
-// Half of an interval of 90 % is scale * sqrt(sd^2 + tau^2), in logarithms.
+// The half-width of a 90 % interval is scale * sqrt(sd^2 + tau^2), in logarithms.
 struct CampaignScale {
   double scale = 1.6448536269514722;
-  double tau = 0;         // what blocks differ by beyond what the process expects
+  double tau = 0;         // variation between blocks beyond that of the process
   size_t blocks = 0;      // number of benchmark runs behind it; for a new model, of engine and
                           // model pairs
-  bool measured = false;  // else the widest of what nearer questions say, or assumed
+  bool measured = false;  // false: the widest of nearer questions, or assumed
 
   double half_width(double sd) const;
 };
 using CampaignScales = std::array<CampaignScale, kLatencyQuestions>;
 
-// A row that was left out with all of its block.
+// Error of a row with its whole block held out.
 struct BlockMiss {
   double miss = 0;  // |measured - answered|, in logarithms
   double sd = 0;    // of the answer
@@ -66,7 +66,7 @@ struct LatencyEstimate {
   double ms = 0;
   double low90_ms = 0;
   double high90_ms = 0;
-  double log_sd = 0;  // of the process alone: probabilities are made of it
+  double log_sd = 0;  // of the process alone; used for probabilities
   PredictionStatus status = PredictionStatus::kInside;
 
   double half_width90() const { return high90_ms / ms - 1; }
@@ -75,7 +75,7 @@ struct LatencyEstimate {
 struct LatencyAnswer {
   LatencyQuestion question = LatencyQuestion::kHardware;
   std::array<LatencyEstimate, kLatencyTargets> of;  // by LatencyTarget
-  bool measured = false;             // the intervals are 90 % because left-out rows say so
+  bool measured = false;             // coverage of 90 % was measured on held-out rows
   std::vector<std::string> reasons;  // why it is outside; empty otherwise
   // For a GPU without rows under the engine: the nearest GPU of its vendor that has some, empty if
   // there is none. sibling_ms: its TTFT scaled by FLOP/s, its TPOT scaled by bandwidth, and their
@@ -99,15 +99,15 @@ struct LatencyOptions {
 // is not that).
 bool tells_latency(const BenchRow& row);
 double measured_ms(const BenchRow& row, LatencyTarget target);
-// With facts, TTFT and TPOT, and within the peaks of its devices.
+// True if the row is usable for training: with specifications, TTFT and TPOT, and within the peaks
+// of its devices.
 bool teaches_latency(const BenchRow& row, FactLookup& facts);
 // "GPU|engine|model", by the names of the specifications.
 std::string latency_unit_of(const BenchRow& row, const FactBook& facts);
 
 class LatencyModel {
  public:
-  // Rows without facts, TTFT or TPOT teach nothing, nor do those beyond all peaks (serving_base.h).
-  // Errors: none are left.
+  // Rows that teaches_latency() rejects are not used. Fails if none are left.
   static Result<LatencyModel> fit(const std::vector<BenchRow>& rows, const FactBook& facts,
                                   const LatencyOptions& options = {});
   LatencyModel(LatencyModel&&) noexcept;
@@ -118,8 +118,8 @@ class LatencyModel {
   // selects the build if rows have it. nullopt if specifications are missing.
   std::vector<std::optional<LatencyAnswer>> answer(const std::vector<BenchRow>& points) const;
 
-  size_t rows() const;          // that it was learnt from
-  size_t beyond_peaks() const;  // left out
+  size_t rows() const;          // number of training rows
+  size_t beyond_peaks() const;  // rows rejected by beyond_peaks()
   size_t campaigns() const;
   size_t builds() const;
   CampaignScales campaign_scales_of(LatencyTarget target) const;
@@ -127,7 +127,7 @@ class LatencyModel {
   // eight.
   double correlation() const;
   const LatencyOptions& options() const;
-  // Parameters found anew on these rows (find_latency_parameters).
+  // Options with parameters fitted to these rows (find_latency_parameters).
   Result<LatencyOptions> refit() const;
 
  private:
@@ -136,7 +136,7 @@ class LatencyModel {
   std::unique_ptr<State> state_;
 };
 
-// By the end-to-end latency: (ii + oo) requests in flight over it.
+// Throughput of a closed loop: (ii + oo) x requests in flight / end-to-end latency.
 ThroughputMethod latency_method(const FactBook& facts);
 
 }  // namespace assay

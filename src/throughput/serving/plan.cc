@@ -34,10 +34,10 @@ Error invalid(std::string message) {
   return Error{ErrorCode::kInvalidArgument, std::move(message), "", -1};
 }
 
-// The table's data on the requested model.
+// Data of the table on the requested model.
 struct Asked {
   const ModelFacts* model = nullptr;
-  std::string model_name;  // as rows write it, else as asked
+  std::string model_name;  // as in the question
   std::vector<std::string> engines;
   std::vector<std::string> precisions;
   std::map<std::string, std::vector<std::string>> versions;  // by engine
@@ -79,7 +79,7 @@ std::string versions_text(const Asked& known, const std::string& engine) {
          (at == known.versions.end() ? " has no versions" : " has " + list_of(at->second));
 }
 
-// A version belongs to one engine: requested engines must have it, else any engine.
+// Fails if a requested engine has no rows of the version, or if no engine has.
 Status check_version(const Asked& known, const std::vector<std::string>& wanted) {
   for (const std::string& engine : wanted) {
     if (has_version(known, engine)) continue;
@@ -124,7 +124,7 @@ Result<Asked> look_up(const std::vector<BenchRow>& rows, const FactBook& facts,
   if (out.precisions.empty()) out.precisions = all.precisions;
   ASSAY_TRY(check_wanted(question.engines, all.engines, "engine"));
   if (!question.version.empty()) {
-    // Rows write "v0.9.1", people 0.9.1 as well.
+    // Rows write "v0.9.1"; users may omit the v.
     out.version = question.version.front() == 'v' ? question.version : "v" + question.version;
     ASSAY_TRY(check_version(out, question.engines));
   }
@@ -311,7 +311,7 @@ void Planner::note_best(const PlanSetup& setup, const LatencyAnswer& alone) {
                               most_replicas(setup) * plan_.most_load * capacity_per_s(setup.loop));
 }
 
-// Rows bound what the estimates say: a longer prompt takes no less time.
+// Measured latencies bound the estimates, because a longer prompt takes no less time.
 void Planner::note_measured(const std::vector<BenchRow>& rows) {
   FactLookup lookup(facts_);
   std::set<const HardwareFacts*> offered;
@@ -327,7 +327,8 @@ void Planner::note_measured(const std::vector<BenchRow>& rows) {
   }
 }
 
-// TTFT and TPOT with 1, 2, 3, ... in flight, straight between the answers in logarithms.
+// Fills in TTFT and TPOT with 1, 2, 3, ... in flight, interpolated between the answers in
+// logarithms. Returns false if the setup is rejected.
 bool Planner::fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& answers) {
   setup.question = answers.front().question;
   if (setup.question == LatencyQuestion::kHardware && answers.front().sibling.empty()) {
@@ -340,7 +341,7 @@ bool Planner::fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& ans
     refuse(setup.offer, "having no rows");
     return false;
   }
-  // Up to the largest value in the rows.
+  // Uses the curve up to the first point beyond the rows.
   size_t reached = 0;
   while (reached < answers.size() && !answers[reached].beyond_rows()) ++reached;
   if (reached == 0) {
@@ -370,7 +371,8 @@ bool Planner::fill_curve(PlanSetup& setup, const std::vector<LatencyAnswer>& ans
   return true;
 }
 
-// Up to the setup's concurrency limit. index: its position among the kept ones.
+// Adds Pareto points up to the setup's maximum concurrency. index: of the setup among the kept
+// ones.
 void Planner::add_points(size_t index, const PlanSetup& setup,
                          const std::vector<LatencyAnswer>& answers) {
   for (size_t k = 0; k < kInFlight.size() && kInFlight[k] <= static_cast<double>(setup.seats);
@@ -399,7 +401,8 @@ uint32_t Planner::most_replicas(const PlanSetup& setup) const {
   return gpus / static_cast<uint32_t>(setup.row.devices);
 }
 
-// 0: none that may be rented are enough.
+// Smallest number of replicas that meets the limits under this draw; 0 if all available GPUs are
+// not enough.
 uint32_t Planner::fewest_replicas(const PlanSetup& setup, const LatencyDraw& draw) const {
   ClosedLoop loop = setup.loop;
   for (double& ms : loop.ttft_ms) ms *= draw.ttft_factor;
@@ -433,7 +436,7 @@ void Planner::count_replicas(size_t index) {
   for (const auto& [replicas, of] : weight) {
     probability += of;
     plan_.best_probability = std::max(plan_.best_probability, probability);
-    // No row shows the confidence for a GPU without rows.
+    // Confidence is unknown for a GPU without rows.
     const bool may_be_sure = setup.question != LatencyQuestion::kHardware;
     if (may_be_sure && probability >= question_.confidence) {
       if (auto one = candidate(index, replicas, probability)) sure_.push_back(*one);

@@ -8,11 +8,11 @@ namespace assay {
 namespace {
 
 constexpr double kKeepsUp = 0.999;
-// States beyond the seats: what is cut off has no weight at loads that are planned.
+// Number of states beyond the maximum concurrency. Later states have no weight at planned loads.
 constexpr size_t kStatesPerSeat = 4;
 constexpr size_t kMoreStates = 199;
 
-// Finished per second with 1, 2, ... in flight; more in flight never finish fewer.
+// Finished requests per second with 1, 2, ... in flight, made non-decreasing.
 std::vector<double> speeds(const ClosedLoop& loop) {
   std::vector<double> speed;
   double most = 0;
@@ -24,7 +24,7 @@ std::vector<double> speeds(const ClosedLoop& loop) {
   return speed;
 }
 
-// TTFT of who arrives, finds `k` and becomes one more.
+// TTFT of a request that arrives while `k` others are inside.
 double first_token_ms(const ClosedLoop& loop, size_t k, double capacity_per_s, double variation) {
   const size_t seats = loop.ttft_ms.size();
   const double waiting = k < seats ? 0 : static_cast<double>(k - seats + 1);
@@ -32,7 +32,7 @@ double first_token_ms(const ClosedLoop& loop, size_t k, double capacity_per_s, d
          waiting / capacity_per_s * 1000 * (1 + variation) / 2;
 }
 
-// The smallest value up to which a share `q` of the weights, which sum to 1, lies.
+// The smallest value with a cumulative weight of at least `q`; weights sum to 1.
 double weighed_quantile(std::vector<std::pair<double, double>> values, double q) {
   std::sort(values.begin(), values.end());
   double sum = 0;
@@ -56,7 +56,7 @@ double most_load(double variation) {
 
 bool keeps_limits(const ClosedLoop& loop, double per_s, const RateLimits& limits,
                   double variation) {
-  // e^-40 of the likeliest state and less add nothing that a share of requests shows.
+  // States below e^-40 of the likeliest one do not change a share of requests.
   constexpr double kNegligible = -40;
   const std::vector<double> speed = speeds(loop);
   const size_t seats = speed.size();
@@ -67,7 +67,7 @@ bool keeps_limits(const ClosedLoop& loop, double per_s, const RateLimits& limits
   for (size_t k = 0; k < kStatesPerSeat * seats + kMoreStates + 1; ++k) {
     if (k > 0) log_weight += std::log(per_s / speed[std::min(k, seats) - 1]);
     if (log_weight > largest) {
-      // Sums so far, in the new unit.
+      // Rescales the sums to the new largest weight.
       const double shrink = std::exp(largest - log_weight);
       for (double* value : {&sum, &first_kept, &busy, &token_kept}) *value *= shrink;
       largest = log_weight;
@@ -110,7 +110,7 @@ std::optional<AtRate> at_rate(const ClosedLoop& loop, double per_s, double perce
     ttft.emplace_back(first, share[k]);
     out.ttft_ms += share[k] * first;
     if (k == 0) continue;
-    // A token sees as many others as are decoding with it.
+    // Each token counts with the number of requests that decode at the same time.
     const double decoding = share[k] * static_cast<double>(std::min(k, seats));
     tpot.emplace_back(loop.tpot_ms[std::min(k, seats) - 1], decoding);
     busy += decoding;

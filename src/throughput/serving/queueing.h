@@ -1,7 +1,7 @@
 #pragma once
 
-// From a closed loop (so many requests always in flight: what tables hold) to requests that arrive
-// at a rate (what a service has). Spec page planner, 5.
+// Converts a closed loop (a constant number of requests in flight, as in tables) to requests that
+// arrive at a rate (as in a service). Spec page planner, 5.
 
 #include <cstddef>
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace assay {
 
-// Mean TTFT and TPOT in ms with 1, 2, ... requests in flight; as long as there are seats.
+// Mean TTFT and TPOT in ms with 1, 2, ... requests in flight, up to the maximum concurrency.
 struct ClosedLoop {
   std::vector<double> ttft_ms;
   std::vector<double> tpot_ms;
   double out_len = 1;
 };
 
-// State of one replica. Percentiles are those of the queue's own spread: means do not show the
-// variation between requests at one load.
+// State of one replica. Percentiles include only the spread of the queue, because means do not show
+// the variation between requests at one load.
 struct AtRate {
   double in_flight = 0;  // mean, waiting ones included
   double in_flight_percentile = 0;
@@ -27,7 +27,7 @@ struct AtRate {
   double tpot_percentile_ms = 0;
 };
 
-// Finished requests per second with all seats taken.
+// Finished requests per second at maximum concurrency.
 double capacity_per_s(const ClosedLoop& loop);
 
 // Poisson arrivals share the replica's speed. With k requests inside, k / E2E(k) finish per second,
@@ -46,8 +46,8 @@ struct RateLimits {
   double tpot_ms = 0;
   double percentile = 0.9;
 };
-// True if at_rate() meets both limits at no more than most_load() of the capacity; in a tenth of
-// the time.
+// True if at_rate() meets both limits at no more than most_load() of the capacity. Takes a tenth of
+// the time of at_rate().
 bool keeps_limits(const ClosedLoop& loop, double per_s, const RateLimits& limits, double variation);
 
 // Maximum planned load of a replica, as a share of its capacity. Above it, TTFT is correct only in

@@ -30,18 +30,18 @@ constexpr double kDecodeSlower = 1.41;
 constexpr double kExchangeSlower = 1.23;
 constexpr double kLayerMs = 0.0437;
 constexpr double kHostMs = 0.0174;  // per request in flight and step
-// Of prompts between the tokens of others.
+// The same for prompts of others between tokens.
 constexpr double kPromptSlower = 0.777;
 constexpr double kPromptAttentionSlower = 2.46;
-// Factor on the prompt before its first token.
+// The same for a request's own prompt, before its first token.
 constexpr double kOwnPromptSlower = 1.1;
 constexpr double kOwnAttentionSlower = 5.1;
 constexpr double kOwnExchangeSlower = 7.6;
 constexpr double kOwnLayerMs = 0.197;
 constexpr double kOwnSteps = 2.67;
 constexpr double kFirstTokenMs = 21;
-// Share of the prompts in flight that are ahead of a new one: of all, and multiplied by the share
-// of the time between tokens that prompts take.
+// Share of the prompts in flight that run before a new one: a constant, and a multiple of the share
+// of time that prompts take.
 constexpr double kPromptsBefore = 0.0513;
 constexpr double kPromptsByLoad = 0.407;
 // Concurrency of engines above that of placement.h. Nine tenths of the memory is a conservative
@@ -61,14 +61,14 @@ struct Parts {
   double prompt_exchange_ms = 0;
 };
 
-// Two sums over all devices per layer, two bytes a value. GB/s are MB/ms.
+// Two all-reduces per layer, two bytes per value. GB/s are MB/ms.
 double exchange_ms(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware,
                    double tokens) {
   if (row.devices <= 1) return 0;
   return model.layers * tokens * model.hidden * 4 / 1e6 / hardware.link_gb_s;
 }
 
-// Requests that run at a time, of those in flight, at their mean length.
+// Maximum number of requests that run at the same time, at their mean length.
 double seats_of(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware) {
   const Placement placement = placement_of(row, model, hardware);
   const double free_gb = std::max(placement.free_gb, kLeastFreeMemory * placement.memory_gb);
@@ -81,7 +81,7 @@ double seats_of(const BenchRow& row, const ModelFacts& model, const HardwareFact
 Parts parts_of(const BenchRow& row, const ModelFacts& model, const HardwareFacts& hardware,
                double in_flight) {
   Parts parts;
-  // 1e9 bytes over TB/s, and 1e9 operations over TFLOP/s, are ms.
+  // 1e9 bytes / (TB/s) and 1e9 operations / (TFLOP/s) are ms.
   const double bandwidth = row.devices * hardware.bandwidth_tb_s;
   const double tflops = row.devices * peak_tflops(row, hardware);
   const double copies = kv_copies(row, model);

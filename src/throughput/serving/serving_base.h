@@ -1,8 +1,7 @@
 #pragma once
 
-// Analytical duration of prefill and decoding of one request that runs with others. It is the base
-// of the latency models (latency_model.h), and a lower bound for every engine. Milliseconds
-// throughout. Spec page planner, 4.1.
+// Analytical duration of prefill and decoding of a request that runs with others, in milliseconds.
+// It is the base of the latency models (latency_model.h). Spec page planner, 4.1.
 
 #include "records/bench_table.h"
 #include "records/facts.h"
@@ -10,17 +9,17 @@
 namespace assay {
 
 struct ServingBase {
-  double ttft_ms = 0;  // time to the first token, its own prompt and a share of others' included
-  double tpot_ms = 0;  // per token after it, others' prompts between included
-  double e2e_ms = 0;   // ttft + (oo - 1) tpot
-  double prompt_share = 0;  // of tpot: the prompts of others, 0 to 1
+  double ttft_ms = 0;       // time to the first token, including a share of others' prompts
+  double tpot_ms = 0;       // per later token, including prompts of others in between
+  double e2e_ms = 0;        // ttft + (oo - 1) tpot
+  double prompt_share = 0;  // share of tpot for the prompts of others, 0 to 1
 };
 
-// The row's `batch` is how many requests are in flight, all the time (a closed loop).
+// The row's `batch` is the constant number of requests in flight (a closed loop).
 ServingBase serving_base(const BenchRow& row, const ModelFacts& model,
                          const HardwareFacts& hardware);
-// At the data sheet's peaks, with nothing lost: weights of one pass or arithmetic, whichever is
-// slower.
+// Lower bound for every engine, at the peaks of the data sheet: weights of one pass or arithmetic,
+// whichever takes longer. prompt_share is 0.
 ServingBase serving_floor(const BenchRow& row, const ModelFacts& model,
                           const HardwareFacts& hardware);
 
@@ -30,7 +29,7 @@ ServingBase serving_floor(const BenchRow& row, const ModelFacts& model,
 bool beyond_peaks(const BenchRow& row, double e2e_ms, const ModelFacts& model,
                   const HardwareFacts& hardware);
 
-// The first token plus all later ones.
+// TTFT plus the time of all later tokens.
 double end_to_end_ms(const BenchRow& row, double ttft_ms, double tpot_ms);
 
 }  // namespace assay

@@ -1,5 +1,4 @@
-// Logs that are tables with a header, as of amd-smi, rocm-smi, Zeus, codecarbon, nvitop and
-// Grafana, and polls of RAPL.
+// Logs in tables with a header, as amd-smi, Zeus, Grafana and polls of RAPL write them.
 
 #include <cmath>
 #include <map>
@@ -16,8 +15,8 @@ namespace {
 
 using enum TelemetryQuantity;
 
-// A table without the headers that polls in a loop write again, and without a last line that was
-// being written.
+// Reads a table without the headers that polls in a loop repeat, and without an incomplete last
+// line.
 Result<CsvTable> whole_rows(const std::string& text, const std::string& path, LogSamples& log) {
   ASSAY_TRY_ASSIGN(CsvTable table, parse_csv_table(without_comments(text), path));
   if (table.unfinished && !table.cut && !table.rows.empty()) {
@@ -60,7 +59,7 @@ Error no_power(const std::string& path) {
                "no column of it is known to be power or energy: name one with --column", path, -1};
 }
 
-// Number in a cell, in watts; the unit of the cell before that of the header.
+// The number of a cell in watts. The cell's unit takes precedence over that of the header.
 std::optional<double> watts_in(const std::string& text, const std::string& header_unit) {
   const auto number = log_number(text);
   if (!number) return std::nullopt;
@@ -78,7 +77,7 @@ std::optional<double> joules_in(const std::string& text, const std::string& head
   return factor ? std::optional(number->value * *factor) : std::nullopt;
 }
 
-// Time of a row by the column, or the number of its round.
+// Time of a row from the time column, or the number of its round.
 struct RowTimes {
   int column = -1;
   RoundCount rounds;
@@ -121,8 +120,8 @@ constexpr LogField kAmdFields[] = {
     {"used_vram", kMemoryUsed, SampleKind::kMoment, kMebibyte},
 };
 
-// In `amd-smi monitor` this is the load of the memory; in `amd-smi metric`, its temperature, next
-// to "hotspot".
+// Memory utilisation in `amd-smi monitor`. In `amd-smi metric`, this column is the memory
+// temperature, next to "hotspot".
 constexpr LogField kMonitoredMemory = {"mem", kMemoryUtil};
 
 const LogField* amd_field(const CsvTable& table, const std::string& name) {
@@ -130,7 +129,7 @@ const LogField* amd_field(const CsvTable& table, const std::string& name) {
   return field_named(kAmdFields, name);
 }
 
-// "gfx_0_clk" to "gfx_7_clk": the compute dies, one each.
+// True for "gfx_0_clk" to "gfx_7_clk", one per compute die.
 bool is_die_clock(std::string_view name) {
   constexpr std::string_view kBefore = "gfx_";
   constexpr std::string_view kBehind = "_clk";
@@ -141,7 +140,7 @@ bool is_die_clock(std::string_view name) {
   return std::all_of(name.begin(), name.end(), is_digit);
 }
 
-// The clock of a GPU of several dies: the mean of the known ones.
+// The clock of a GPU with several dies: the mean of the known ones.
 std::optional<double> die_clock(const CsvTable& table, size_t row, const std::vector<int>& dies) {
   std::vector<double> clocks;
   for (const int column : dies) {
@@ -150,7 +149,8 @@ std::optional<double> die_clock(const CsvTable& table, size_t row, const std::ve
   return mean_of_told(clocks);
 }
 
-// Cards by row: a quantity a column. Partitions of one socket repeat its power: the first counts.
+// Reads tables with a card per row and a quantity per column. Partitions of one socket repeat its
+// power: the first counts.
 Result<LogSamples> read_cards(const std::string& text, const std::string& path,
                               const std::string& wanted,
                               std::initializer_list<const char*> device_names) {
@@ -211,8 +211,8 @@ Result<LogSamples> read_rocm_smi_csv(const std::string& text, const std::string&
   return read_cards(text, path, wanted, {"device", "gpu"});
 }
 
-// start_time, window_name, elapsed_time, gpu0_energy, ...: joules of windows that lie in each
-// other.
+// Columns start_time, window_name, elapsed_time and gpu0_energy. The joules are of windows, which
+// may be nested.
 Result<LogSamples> read_zeus(const std::string& text, const std::string& path, const std::string&) {
   LogSamples log;
   ASSAY_TRY_ASSIGN(const CsvTable table, whole_rows(text, path, log));
@@ -244,7 +244,7 @@ Result<LogSamples> read_zeus(const std::string& text, const std::string& path, c
   return log;
 }
 
-// gpu_energy counts kilowatt-hours from the start of its run_id, all GPUs together.
+// gpu_energy is the kilowatt-hours of all GPUs together since the start of its run_id.
 Result<LogSamples> read_codecarbon(const std::string& text, const std::string& path,
                                    const std::string& wanted) {
   LogSamples log;
@@ -291,7 +291,7 @@ Result<LogSamples> read_codecarbon(const std::string& text, const std::string& p
 
 namespace {
 
-// "train/cuda:0 (gpu:3)/power_usage (W)/mean" is of "3": what the driver calls it.
+// The driver's number of a column's GPU: "3" for "train/cuda:0 (gpu:3)/power_usage (W)/mean".
 std::string nvitop_device(std::string_view name) {
   const size_t gpu = name.find("gpu:");
   if (gpu == std::string_view::npos) return {};
@@ -349,7 +349,7 @@ Result<LogSamples> read_nvitop(const std::string& text, const std::string& path,
 
 namespace {
 
-// True if the cells of a column have a unit of power.
+// True if cells of a column have a unit of power.
 bool cells_are_power(const CsvTable& table, size_t column) {
   for (size_t row = 0; row < table.rows.size(); ++row) {
     const auto number = log_number(cell(table, row, static_cast<int>(column)));
@@ -360,7 +360,8 @@ bool cells_are_power(const CsvTable& table, size_t column) {
 
 }  // namespace
 
-// "Time", one column per series. The plotted values were resampled, so their steps are not updates.
+// Columns: "Time", and one per series. The plotted values are resampled, so their steps are not
+// sensor updates.
 Result<LogSamples> read_grafana(const std::string& text, const std::string& path,
                                 const std::string& wanted) {
   LogSamples log;
@@ -371,7 +372,7 @@ Result<LogSamples> read_grafana(const std::string& text, const std::string& path
     const bool fits = says_drawn_power(table.header[i]) || cells_are_power(table, i);
     if (wanted.empty() ? fits : named) columns.push_back(i);
   }
-  // One unnamed series of a panel that shows one metric.
+  // A panel that shows one metric may have one unnamed series.
   if (columns.empty() && wanted.empty() && table.header.size() == 2) columns.push_back(1);
   if (columns.empty()) return wanted.empty() ? no_power(path) : no_column(wanted, path);
   log.column = columns.size() == 1 ? table.header[columns.front()] : "every series of power";
@@ -396,7 +397,8 @@ Result<LogSamples> read_grafana(const std::string& text, const std::string& path
   return log;
 }
 
-// The column with a counter's range: of the same domain, else the only one; -1 = none.
+// The column with the range of a counter: that of the same domain, else the only one; -1 if there
+// is none.
 int range_column(const CsvTable& table, size_t counter) {
   const std::string name = lower(table.header[counter]);
   const size_t at = name.find("energy_uj");
@@ -405,11 +407,11 @@ int range_column(const CsvTable& table, size_t counter) {
   return own >= 0 ? own : first_column(table, {"max_energy_range_uj"});
 }
 
-// A counter that begins anew at the end of its range, laid end to end.
+// Makes a counter that wraps at the end of its range continuous.
 struct LaidOut {
   double last_j = 0;
   double wrapped_j = 0;
-  // A decrease by less than half of the range has another cause than a wrap: it stays a step back.
+  // A decrease by less than half of the range is no wrap and stays a decrease.
   double take(double joules, double range_j) {
     if (last_j - joules > range_j / 2 && range_j > 0) wrapped_j += range_j;
     last_j = joules;
@@ -417,7 +419,7 @@ struct LaidOut {
   }
 };
 
-// Polls of energy_uj: a column each, or one with the name of its domain in another.
+// Polls of energy_uj: one column per domain, or one column next to one with the domain's name.
 Result<LogSamples> read_rapl(const std::string& text, const std::string& path,
                              const std::string& wanted) {
   LogSamples log;

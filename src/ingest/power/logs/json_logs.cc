@@ -1,5 +1,5 @@
-// Logs in JSON. Answers of Prometheus, amd-smi and rocm-smi are single or concatenated, as from a
-// loop; events of W&B are one per line.
+// Logs in JSON. Output of Prometheus, amd-smi and rocm-smi is one value, or several in a row as
+// from a loop; events of W&B are one per line.
 
 #include <cmath>
 
@@ -16,8 +16,7 @@ namespace {
 using enum TelemetryQuantity;
 using Json = nlohmann::json;
 
-// Calls use(value, line) for every JSON value of a text that may hold several; the last one may be
-// cut, which is counted.
+// Calls use(value, line) for every JSON value of a text. Counts an incomplete last value.
 template <typename Use>
 Status each_value(const std::string& text, const std::string& path, LogSamples& log, Use&& use) {
   size_t line = 1;
@@ -50,7 +49,7 @@ Status each_value(const std::string& text, const std::string& path, LogSamples& 
   return Ok{};
 }
 
-// A number, or the text of one.
+// A number, possibly written as text.
 std::optional<LogNumber> number_in(const Json& value) {
   if (value.is_number()) {
     const auto number = value.get<double>();
@@ -81,7 +80,7 @@ std::string device_of_metric(const Json& metric) {
   return {};
 }
 
-// Samples of one series; "values" of a range, "value" of one moment.
+// Adds the samples of one series: "values" of a range query, or "value" of an instant query.
 Status add_series(const Json& series, const PowerMetric& metric, const std::string& path,
                   LogSamples& log) {
   const uint32_t device = log.device(device_of_metric(member(series, "metric")));
@@ -127,8 +126,8 @@ Result<LogSamples> read_prometheus_json(const std::string& text, const std::stri
     unnamed = unnamed || name.empty();
     take_better(best, power_metric(name, wanted));
   }
-  // If there is no name, a function was applied to it, and only the size of the values shows the
-  // quantity.
+  // A series without a name is the result of a function, and only the magnitude of its values shows
+  // the quantity.
   if (!best && unnamed) best = PowerMetric{.name = "", .scope = "what its query computed"};
   if (!best) return no_metric_of_power(path, wanted);
   log.column = best->name;
@@ -155,7 +154,7 @@ Result<LogSamples> read_prometheus_json(const std::string& text, const std::stri
 
 namespace {
 
-// {"value": 129, "unit": "W"}, or a number, or its text.
+// Watts or joules of {"value": 129, "unit": "W"}, of a number, or of its text.
 std::optional<double> with_unit(const Json& value, bool joules) {
   const bool object = value.is_object();
   auto number = number_in(object ? member(value, "value") : value);
@@ -167,7 +166,7 @@ std::optional<double> with_unit(const Json& value, bool joules) {
   return factor ? std::optional(number->value * *factor) : std::nullopt;
 }
 
-// The objects of GPUs in a document: a list, or "gpu_data", or one alone.
+// The GPU objects of a document: a list, "gpu_data", or a single object.
 std::vector<Json> gpus_of(const Json& document) {
   const Json& data =
       member(document, "gpu_data").is_array() ? member(document, "gpu_data") : document;
@@ -196,13 +195,13 @@ std::optional<double> socket_power(const Json& gpu) {
   return std::nullopt;
 }
 
-// The number of {"value": 95, "unit": "%"}, or of the value itself; nullopt for "N/A".
+// The number of {"value": 95, "unit": "%"} or of a plain value; nullopt for "N/A".
 std::optional<double> plain_value(const Json& value) {
   const auto number = number_in(value.is_object() ? member(value, "value") : value);
   return number ? std::optional(number->value) : std::nullopt;
 }
 
-// The mean over a GPU's compute dies with a value, in {"gfx_0": {"clk": ...}, "mem_0": ...}.
+// The mean clock of a GPU's compute dies with a value, in {"gfx_0": {"clk": ...}, "mem_0": ...}.
 std::optional<double> die_clock(const Json& clocks) {
   std::vector<double> told;
   if (!clocks.is_object()) return std::nullopt;
@@ -213,7 +212,8 @@ std::optional<double> die_clock(const Json& clocks) {
   return mean_of_told(told);
 }
 
-// By partition and die, in {"xcp_0": [{"value": 95, "unit": "%"}, "N/A"], "xcp_1": ...}.
+// The mean load of the dies of all partitions, in {"xcp_0": [{"value": 95, "unit": "%"}, "N/A"],
+// "xcp_1": ...}.
 std::optional<double> die_activity(const Json& busy) {
   std::vector<double> told;
   if (!busy.is_object()) return std::nullopt;
@@ -226,7 +226,7 @@ std::optional<double> die_activity(const Json& busy) {
   return mean_of_told(told);
 }
 
-// State of a GPU other than power. Its own load has priority over that of its dies.
+// Adds the state of a GPU other than power. The load of the GPU has priority over that of its dies.
 void add_state(const Json& gpu, uint32_t device, int64_t t, LogSamples& log) {
   const Json& usage = member(gpu, "usage");
   const Json& clocks = member(gpu, "clock");
@@ -329,7 +329,8 @@ Result<LogSamples> read_rocm_smi_json(const std::string& text, const std::string
 
 namespace {
 
-// "system.gpu.0.powerWatts" is of "0"; with another end it is something else.
+// The device of a key that ends with `end`: "0" for "system.gpu.0.powerWatts"; empty for other
+// keys.
 std::string wandb_device(std::string_view key, std::string_view end) {
   const size_t gpu = key.find("gpu.");
   if (gpu == std::string_view::npos || !key.ends_with(end) || contains(key, "process.")) return {};

@@ -15,7 +15,7 @@ namespace {
 
 using enum TelemetryQuantity;
 
-// The value of a label in `gpu="0",UUID="GPU-1"`, escapes as they stand; empty without it.
+// The value of a label in `gpu="0",UUID="GPU-1"`, with its escapes; empty if missing.
 std::string_view label_in(std::string_view labels, std::string_view name) {
   for (size_t at = 0; at < labels.size();) {
     const size_t equals = labels.find("=\"", at);
@@ -31,7 +31,7 @@ std::string_view label_in(std::string_view labels, std::string_view name) {
   return {};
 }
 
-// Of a line `NAME{LABELS} VALUE [MILLISECONDS]`.
+// A line `NAME{LABELS} VALUE [MILLISECONDS]`.
 struct MetricLine {
   std::string_view name;
   std::string_view labels;
@@ -49,7 +49,7 @@ std::optional<MetricLine> metric_line(std::string_view line) {
   result.name = line.substr(0, end);
   std::string_view rest = line.substr(end);
   if (end == open) {
-    // The last brace outside of quotes closes the labels.
+    // The first closing brace outside of quotes ends the labels.
     bool quoted = false;
     size_t at = 1;
     for (; at < rest.size() && (quoted || rest[at] != '}'); ++at) {
@@ -116,7 +116,7 @@ Result<LogSamples> read_metrics_text(const std::string& text, const std::string&
       status = take_stamp(metric->values[1], path, number, log, t);
     } else {
       unstamped = true;
-      // Samples and counters of one scrape have one number.
+      // Metrics of one scrape have the same round number.
       t = rounds.next(device, std::hash<std::string_view>()(metric->name));
     }
     if (!value) {
@@ -143,8 +143,8 @@ struct Rail {
   double watts = 0;
 };
 
-// In "VDD_GPU_SOC 2400mW/2400mW" the first of the pair is the current value, the second a mean
-// since the start. Older ones have no unit and are in milliwatts.
+// In "VDD_GPU_SOC 2400mW/2400mW", the first value is current and the second a mean since the start.
+// Older versions write no unit and mean milliwatts.
 std::vector<Rail> rails_of(const std::vector<std::string_view>& words) {
   std::vector<Rail> rails;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
@@ -162,7 +162,8 @@ std::vector<Rail> rails_of(const std::vector<std::string_view>& words) {
   return rails;
 }
 
-// The rail that a GPU hangs on, with as little else as there is.
+// Preference for a rail as the GPU's power: the less else it supplies, the higher. 1 = the board's
+// input.
 int rank_of_rail(std::string_view name) {
   if (!contains(name, "GPU")) return contains(name, "IN") ? 1 : 0;
   if (contains(name, "CPU")) return 2;
@@ -177,7 +178,8 @@ std::string scope_of_rail(std::string_view name) {
   return contains(name, "IN") ? "the whole module" : "one rail of the module";
 }
 
-// "06-11-2026 14:02:03 RAM ...": the date as others write it.
+// The time of "06-11-2026 14:02:03 RAM ..." with the date in year-month-day order; empty if
+// missing.
 std::string tegra_time(const std::vector<std::string_view>& words) {
   if (words.size() < 2 || words[0].size() != 10 || words[0][2] != '-' || words[0][5] != '-')
     return {};
@@ -242,9 +244,9 @@ Result<LogSamples> read_tegrastats(const std::string& text, const std::string& p
 
 // ---- perf stat -I ----
 
-// "     1.000123456   12.34 Joules power/energy-pkg/", or "1.000123456,12.34,Joules,power/...",
-// with "S0  1" after the time if sockets are separate. Each value is for the time since the
-// previous line.
+// Lines "     1.000123456   12.34 Joules power/energy-pkg/" or
+// "1.000123456,12.34,Joules,power/...", with "S0  1" after the time if sockets are separate. Each
+// value covers the time since the previous line.
 Result<LogSamples> read_perf_stat(const std::string& text, const std::string& path,
                                   const std::string& wanted) {
   LogSamples log;
@@ -293,7 +295,8 @@ Result<LogSamples> read_perf_stat(const std::string& text, const std::string& pa
 
 namespace {
 
-// "*** Sampled system activity (Fri Sep 11 13:41:47 2026 -0700) (1010.09ms elapsed) ***"
+// The time of "*** Sampled system activity (Fri Sep 11 13:41:47 2026 -0700) (1010.09ms elapsed)
+// ***".
 std::string sampled_at(std::string_view line) {
   const size_t open = line.find('(');
   const size_t close = line.find(')');
@@ -308,7 +311,7 @@ std::string sampled_at(std::string_view line) {
          two(std::string(words[2])) + " " + std::string(words[3]);
 }
 
-// Nanoseconds east of Greenwich in "... -0700)"; nullopt if there is none.
+// UTC offset, in nanoseconds, of "... -0700)"; nullopt if there is none.
 std::optional<int64_t> zone_in(std::string_view line) {
   const size_t close = line.find(')');
   if (close == std::string_view::npos || close < 5) return std::nullopt;
@@ -339,7 +342,7 @@ Result<LogSamples> read_powermetrics(const std::string& text, const std::string&
       status = take_stamp(sampled_at(line), path, number, log, t);
       const auto zone = zone_in(line);
       if (zone) {
-        log.clock = LogClock::kLocalTime;  // what take_stamp compares the next one with
+        log.clock = LogClock::kLocalTime;  // take_stamp compares the next time with this
         t -= *zone;
       }
       return;

@@ -7,8 +7,8 @@ namespace {
 
 using enum TelemetryQuantity;
 
-// The names are those that the exporters document: NVIDIA's dcgm-exporter, AMD's
-// device-metrics-exporter, nvidia_gpu_exporter, nvidia_gpu_prometheus_exporter, node_exporter.
+// Names documented by the exporters: NVIDIA's dcgm-exporter, AMD's device-metrics-exporter,
+// nvidia_gpu_exporter, nvidia_gpu_prometheus_exporter, node_exporter.
 const PowerMetric kPowers[] = {
     {"DCGM_FI_DEV_POWER_USAGE_INSTANT", kPower, SampleKind::kMoment, 1, 9, ""},
     {"DCGM_FI_DEV_POWER_USAGE", kPower, SampleKind::kMoment, 1, 8, ""},
@@ -42,7 +42,7 @@ std::optional<PowerMetric> power_metric(std::string_view name, const std::string
     return chosen ? std::optional(*found) : std::nullopt;
   }
   if (wanted.empty() || wanted != name) return std::nullopt;
-  // An unknown but requested name: watts, or the unit at its end.
+  // A requested but unknown metric is in watts, or in the unit at the end of its name.
   const std::string unit = unit_in_name(wanted);
   const auto joules = unit_in_joules(unit);
   constexpr int kAsked = 10;

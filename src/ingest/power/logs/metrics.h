@@ -1,6 +1,6 @@
 #pragma once
 
-// Names that exporters of metrics have for what a GPU draws and does.
+// Names of metrics in which exporters report a GPU's power and state.
 
 #include <string>
 #include <string_view>
@@ -10,22 +10,22 @@
 namespace assay {
 
 struct PowerMetric {
-  std::string name;  // as wanted or as known
+  std::string name;  // the requested name, or the one in the table
   TelemetryQuantity quantity = TelemetryQuantity::kPower;
   SampleKind kind = SampleKind::kMoment;
   double factor = 1;
-  int rank = 0;  // the higher, the rather it is read as the power
+  int rank = 0;  // preference as the power to read; higher is better
   std::string scope;
 };
 
-// Labels that distinguish devices; the first one that a metric has counts.
+// Labels that distinguish devices; the first one that a metric has is used.
 inline constexpr const char* kMetricDeviceLabels[] = {"gpu",  "gpu_id",  "index",   "minor_number",
                                                       "card", "UUID",    "uuid",    "gpu_uuid",
                                                       "path", "package", "instance"};
 
-// The known metric of this name, or the requested one; nullopt if it is neither power nor energy.
+// The metric of this name, if it is known or requested; nullopt if it is neither power nor energy.
 std::optional<PowerMetric> power_metric(std::string_view name, const std::string& wanted);
-// Takes `one` where it is rather to be read as the power than `best`. Counters rank last.
+// Replaces `best` by `one` if that ranks higher. Counters rank last.
 void take_better(std::optional<PowerMetric>& best, std::optional<PowerMetric> one);
 // Clocks, utilisation, temperature; nullptr for other names.
 const LogField* metric_field(std::string_view name);

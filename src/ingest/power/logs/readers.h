@@ -1,8 +1,8 @@
 #pragma once
 
-// Readers of the logs of other programs, one family per file. Each takes the whole text and returns
-// the values as written (docs/formats/power_log.md describes each program). wanted: the column,
-// rail or metric to read as power; empty = the one of a GPU.
+// Readers of the logs of other programs, one family per source file. Each takes the whole text and
+// returns the values as written (docs/formats/power_log.md describes each program). wanted: the
+// column, rail or metric to read as power; empty = that of a GPU.
 
 #include <string>
 
@@ -10,7 +10,7 @@
 
 namespace assay {
 
-// Words apart by blanks, under a header.
+// Words separated by blanks, under a header.
 Result<LogSamples> read_smi_dmon(const std::string& text, const std::string& path,
                                  const std::string& wanted);
 Result<LogSamples> read_dcgmi_dmon(const std::string& text, const std::string& path,
@@ -18,7 +18,7 @@ Result<LogSamples> read_dcgmi_dmon(const std::string& text, const std::string& p
 Result<LogSamples> read_turbostat(const std::string& text, const std::string& path,
                                   const std::string& wanted);
 
-// Cells apart by commas, under a header.
+// Cells separated by commas, under a header.
 Result<LogSamples> read_amd_smi_csv(const std::string& text, const std::string& path,
                                     const std::string& wanted);
 Result<LogSamples> read_rocm_smi_csv(const std::string& text, const std::string& path,
@@ -34,7 +34,7 @@ Result<LogSamples> read_grafana(const std::string& text, const std::string& path
 Result<LogSamples> read_rapl(const std::string& text, const std::string& path,
                              const std::string& wanted);
 
-// Lines that each say what they are.
+// Self-describing lines.
 Result<LogSamples> read_metrics_text(const std::string& text, const std::string& path,
                                      const std::string& wanted);
 Result<LogSamples> read_tegrastats(const std::string& text, const std::string& path,
@@ -44,7 +44,7 @@ Result<LogSamples> read_perf_stat(const std::string& text, const std::string& pa
 Result<LogSamples> read_powermetrics(const std::string& text, const std::string& path,
                                      const std::string& wanted);
 
-// JSON: one value, one after the other, or one a line.
+// JSON: one value, several in a row, or one per line.
 Result<LogSamples> read_prometheus_json(const std::string& text, const std::string& path,
                                         const std::string& wanted);
 Result<LogSamples> read_amd_smi_json(const std::string& text, const std::string& path,

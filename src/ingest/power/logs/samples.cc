@@ -39,8 +39,8 @@ std::vector<std::string_view> words_of(std::string_view line, std::string_view m
 
 namespace {
 
-// Values that DCGM writes if it has none (dcgm_structs.h: DCGM_INT64_BLANK, DCGM_FP64_BLANK, and up
-// to fifteen above each for the reason). No energy or power of a device reaches them.
+// True for DCGM's values for "no data" (dcgm_structs.h: DCGM_INT64_BLANK, DCGM_FP64_BLANK, and up
+// to fifteen above each for the reason). No energy or power of a device is that large.
 bool is_blank(double value) {
   constexpr double kInt64Blank = 9223372036854775792.0;
   constexpr double kFp64Blank = 140737488355328.0;

@@ -18,7 +18,7 @@ bool any_header(const FileHead& head, const Fits& fits) {
   return plain(head) && std::any_of(head.header.begin(), head.header.end(), fits);
 }
 
-// True if one of the first lines fits; a text may begin with output of another program.
+// True if one of the first lines fits: a log may begin with output of another program.
 template <typename Fits>
 bool any_line(const FileHead& head, const Fits& fits) {
   if (!plain(head)) return false;
@@ -34,7 +34,7 @@ bool has_word(const std::vector<std::string_view>& words, std::string_view wante
 
 }  // namespace
 
-// "# gpu   pwr gtemp", or "#Date Time gpu" if times were requested.
+// The header is "# gpu   pwr gtemp", or "#Date Time gpu" if times were requested.
 FormatMatch match_smi_dmon(const FileHead& head) {
   return marks_if(any_line(head, [](std::string_view line) {
     const size_t mark = line.find('#');

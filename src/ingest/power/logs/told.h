@@ -1,6 +1,7 @@
 #pragma once
 
-// Which program wrote a log, by its content; the rows of ingest/formats.cc ask the same.
+// Identifies by content the program that wrote a log; the rows of ingest/formats.cc use the same
+// functions.
 
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@ struct ForeignLog {
   Result<LogSamples> (*read)(const std::string& text, const std::string& path,
                              const std::string& wanted) = nullptr;
 };
-// nullptr if it is from none of these programs. text: all of the log, or its beginning.
+// nullptr if none of these programs wrote it. text: the log or its beginning.
 const ForeignLog* foreign_log_of(std::string_view text);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// nvidia-smi dmon, dcgmi dmon and turbostat: a header again every page, words below it.
+// nvidia-smi dmon, dcgmi dmon and turbostat: words below a header that every page repeats.
 
 #include "base/ascii.h"
 #include "base/decimal.h"
@@ -46,7 +46,7 @@ std::string joined_words(const std::vector<std::string_view>& words, size_t begi
   return text;
 }
 
-// "20240403 11:08:14" with the separators that other dates have.
+// Adds the usual separators to the date of "20240403 11:08:14".
 std::string with_date(const std::string& text) {
   const bool packed =
       text.size() > 9 && text[8] == ' ' &&
@@ -54,13 +54,13 @@ std::string with_date(const std::string& text) {
   return packed ? text.substr(0, 4) + "/" + text.substr(4, 2) + "/" + text.substr(6) : text;
 }
 
-// Rows of one header: where their device stands, and which of its columns are quantities.
+// Rows below one header: the position of the device, and the columns that are quantities.
 struct WordRows {
   template <size_t N>
   explicit WordRows(const LogField (&fields)[N]) : fields_begin(fields), fields_end(fields + N) {}
   const LogField* fields_begin;
   const LogField* fields_end;
-  std::vector<std::string> header;  // of the values, without times and device
+  std::vector<std::string> header;  // of the values, without time and device
   RoundCount rounds;
   bool any_stamp = false;
   bool any_without = false;
@@ -95,7 +95,7 @@ Status add_values(WordRows& rows, const std::vector<std::string_view>& words, si
   return Ok{};
 }
 
-// Times of all rows or of none.
+// Fails unless all rows or no rows have times.
 Status settle_times(const WordRows& rows, const std::string& path, LogSamples& log) {
   if (rows.any_stamp && rows.any_without) {
     return Error{ErrorCode::kFormat, "some of its rows have a time and others have none", path, -1};
@@ -111,7 +111,7 @@ Result<LogSamples> read_smi_dmon(const std::string& text, const std::string& pat
   LogSamples log;
   log.column = "pwr";
   WordRows rows(kSmiFields);
-  size_t times = 0;  // words in front of the device
+  size_t times = 0;  // number of words before the device
   size_t width = 0;
   Status status = Ok{};
   each_line(text, [&](std::string_view line, size_t number, bool whole) {
@@ -131,7 +131,7 @@ Result<LogSamples> read_smi_dmon(const std::string& text, const std::string& pat
       return;
     }
     int64_t gpu = 0;
-    // Words in front of what the header says: a time that another program put there.
+    // More words than in the header: another program prepended a time.
     const size_t before = times + (words.size() > width ? words.size() - width : 0);
     if (width == 0 || words.size() < width || !parse_int64(words[before], gpu)) {
       ++log.rows;
@@ -146,7 +146,7 @@ Result<LogSamples> read_smi_dmon(const std::string& text, const std::string& pat
   return log;
 }
 
-// "GPU 0  67.1  1234"; "GPU-I 3" is a part of a board and shows the board's power again.
+// Rows "GPU 0  67.1  1234". A row "GPU-I 3" is a GPU instance and repeats the power of its board.
 Result<LogSamples> read_dcgmi_dmon(const std::string& text, const std::string& path,
                                    const std::string&) {
   LogSamples log;
@@ -206,7 +206,7 @@ std::vector<std::string_view> cells_of(std::string_view line, bool tabs) {
 
 }  // namespace
 
-// The row of the whole machine has "-" for its processor; where none has, packages are devices.
+// The row of the whole machine has "-" as its processor; without such rows, packages are devices.
 Result<LogSamples> read_turbostat(const std::string& text, const std::string& path,
                                   const std::string& wanted) {
   LogSamples log;
@@ -236,7 +236,7 @@ Result<LogSamples> read_turbostat(const std::string& text, const std::string& pa
       ++log.rows_cut;
       return;
     }
-    if (!machine && !watts) return;  // a further processor of its package
+    if (!machine && !watts) return;  // another processor of the same package
     ++log.rows;
     if (!watts) {
       ++log.rows_without_power;
