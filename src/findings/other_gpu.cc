@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kNotFaster = 1.05;
 constexpr double kSlower = 1 / 1.05;
+// No GPU is so many times as fast as the one before it: a larger bound by the host says nothing.
+constexpr double kFarBound = 10;
 constexpr double kGibi = 1024.0 * 1024 * 1024;
 
 // "1.83", "24"
@@ -115,7 +117,13 @@ double usd_of(const RunCost& cost) {
                          : std::sqrt(cost.usd_for_hour.low * cost.usd_for_hour.high);
 }
 
-// Caveats on missing values, memory and units of one GPU.
+Finding recorded_lacks(const OtherGpus& found) {
+  return Finding{.code = Code::kOnRecordedLacks}
+      .text("gpu", found.recorded.device)
+      .text("missing", found.recorded_missing);
+}
+
+// Missing values, memory and units of one of the GPUs.
 void add_caveats(const RunOnGpu& gpu, const OtherGpus& found, std::vector<Finding>& out) {
   if (!gpu.missing.empty()) {
     out.push_back(
@@ -166,7 +174,12 @@ std::vector<Finding> other_gpu_findings(const OtherGpus& found) {
   std::vector<Finding> out;
   const RunOnGpu* best = best_gpu(found);
   const bool host_first = host_binds_first(found);
-  if (best != nullptr || found.host_known()) out.push_back(headline(found));
+  const bool near_bound = found.bound_gain.low < kFarBound;
+  const bool unscaled = best == nullptr && !found.recorded_missing.empty();
+  if (unscaled) out.push_back(recorded_lacks(found));
+  if (best != nullptr || (found.host_known() && (near_bound || !unscaled))) {
+    out.push_back(headline(found));
+  }
   if (!found.host_known()) {
     if (best != nullptr) {
       out.push_back(
@@ -180,11 +193,13 @@ std::vector<Finding> other_gpu_findings(const OtherGpus& found) {
                         .text("low", factor_text(best->kernels.low))
                         .text("high", factor_text(best->kernels.high)));
     }
-    const Ends90& bound = found.bound_gain;
-    out.push_back(Finding{.code = Code::kOnHostBindsNext}
-                      .text("bound", factor_text(bound.middle))
-                      .text("low", factor_text(bound.low))
-                      .text("high", factor_text(bound.high)));
+    if (near_bound) {
+      const Ends90& bound = found.bound_gain;
+      out.push_back(Finding{.code = Code::kOnHostBindsNext}
+                        .text("bound", factor_text(bound.middle))
+                        .text("low", factor_text(bound.low))
+                        .text("high", factor_text(bound.high)));
+    }
   } else {
     out.push_back(Finding{.code = Code::kOnHostAndKernels}
                       .ns("host", whole(found.host_ns.middle))
@@ -193,11 +208,7 @@ std::vector<Finding> other_gpu_findings(const OtherGpus& found) {
                       .ns("kernels", found.kernel_ns));
   }
   add_slack(found, out);
-  if (!found.recorded_missing.empty()) {
-    out.push_back(Finding{.code = Code::kOnRecordedLacks}
-                      .text("gpu", found.recorded.device)
-                      .text("missing", found.recorded_missing));
-  }
+  if (!found.recorded_missing.empty() && !unscaled) out.push_back(recorded_lacks(found));
   std::vector<std::string> other_makers;
   bool any_time = false;
   for (const RunOnGpu& gpu : found.gpus) {

@@ -18,9 +18,9 @@ void add_zone_trust(int64_t zone_ns, TrustNotes& trust);
 void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, TrustNotes& trust);
 // Samples that depend on earlier ones, under a fixed response.
 void add_smoothing_trust(TrustNotes& trust);
-// Clocks that stayed high in idle, or fell under load.
+// Clocks that were up in idle, or fell under load.
 void add_clock_trust(const LogClocks& clocks, TrustNotes& trust);
-// pooled: number of kernel names that share the power of the rest.
+// pooled: kernel names in the class of the rest.
 void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust);
 
 }  // namespace assay

@@ -56,31 +56,14 @@ class Energy:
         return self.before[at] + watts * (min(t, end) - self.starts[at])
 
 
-def sensor_of(draw):
-    """Period and kind: the first that a case draws."""
-    period = math.exp(draw.uniform(math.log(.02), math.log(.2)))
-    return period, draw.choice(["boxcar", "part of the time", "mean of 1 s", "exponential", "kept part"])
-
-
-def seeds_by_sensor(first, exponential, others):
-    """Seeds from `first` on, so many of exponential sensors and so many of the others."""
-    seeds, left, seed = [], {True: exponential, False: others}, first
-    while any(left.values()):
-        kind = sensor_of(random.Random(seed))[1] == "exponential"
-        if left[kind] > 0:
-            left[kind] -= 1
-            seeds.append(seed)
-        seed += 1
-    return seeds
-
-
 class Case:
     """A made-up GPU with a job and what its log shows, from a seed."""
 
     def __init__(self, seed):
         draw = random.Random(seed)
         self.seed = seed
-        self.period, self.kind = sensor_of(draw)
+        self.period = math.exp(draw.uniform(math.log(.02), math.log(.2)))
+        self.kind = draw.choice(["boxcar", "part of the time", "mean of 1 s", "exponential", "kept part"])
         self.window, self.ramp, self.kept = self.period, 0.0, 0.0
         if self.kind == "part of the time":
             self.window = self.period * draw.uniform(.2, .6)
@@ -390,12 +373,13 @@ def public_rows(assay, folder, problems):
     return lines
 
 
-def page(arguments, singles, public, whole, single):
+def page(arguments, public, whole, single):
     """docs/measured/energy_shapes.md."""
+    last = arguments.seed + arguments.full + arguments.cases - 1
     recordings = whole.rows.get(("all", "all"), {})
     lines = ["# One recording in many shapes: energy above idle", "",
-             f"`tests/golden/check_energy_shapes.py --assay build/release/assay --seed {arguments.seed} --full {arguments.full} "
-             f"--exponential {arguments.exponential} --others {arguments.others} --write` makes this page.",
+             f"`tests/golden/check_energy_shapes.py --assay build/release/assay --seed {arguments.seed} --full {arguments.full} --cases "
+             f"{arguments.cases} --write` makes this page.",
              "The test `golden/energy_shapes` runs a few cases of other seeds. No parameter was chosen on the seeds of this page.", "",
              "A made-up GPU of known power runs two kernels in pulses for 1 to 60 s, 10 to 100 % of the time. Its sensor takes 20 to 200 ms per",
              "reading. The log goes 8 s beyond the work, or not beyond it (\"nothing\"), or shows steady unrecorded work there. Clocks are",
@@ -409,9 +393,7 @@ def page(arguments, singles, public, whole, single):
              f"{len(recordings.get('apart', []))}.", ""]
     for kind in ("all", "sensor", "around the work", "shape"):
         lines += [*table(whole, kind), ""]
-    lines += [f"## One shape each of {len(singles)} recordings, seeds {singles[0]} to {singles[-1]}", "",
-              f"The first {arguments.exponential} of these seeds with an exponential sensor and the first {arguments.others} with "
-              "another one.", ""]
+    lines += [f"## One shape each of {arguments.cases} recordings, seeds {arguments.seed + arguments.full} to {last}", ""]
     for kind in ("all", "sensor", "around the work", "shape"):
         lines += [*table(single, kind), ""]
     lines += ["## Public recordings with a meter", "",
@@ -424,8 +406,7 @@ def page(arguments, singles, public, whole, single):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", default=ROOT / "build/release/assay", type=pathlib.Path)
-    parser.add_argument("--exponential", type=int, default=0, help="cases of one shape each, after those of --full, with that sensor")
-    parser.add_argument("--others", type=int, default=0, help="likewise with another sensor")
+    parser.add_argument("--cases", type=int, default=0, help="of one shape each, after those of --full")
     parser.add_argument("--full", type=int, default=0, help="cases of all shapes, from --seed up")
     parser.add_argument("--seed", type=int, default=1_000_000)
     parser.add_argument("--jobs", type=int, default=1)
@@ -434,9 +415,9 @@ def main():
     began = time.monotonic()
     whole, single = Tally(), Tally()
     public_problems = []
-    seeds = [*range(arguments.seed, arguments.seed + arguments.full)] or ([] if arguments.exponential + arguments.others else SHORT_SEEDS)
-    singles = seeds_by_sensor(arguments.seed + arguments.full, arguments.exponential, arguments.others)
-    if not arguments.full and not singles:
+    seeds = [*range(arguments.seed, arguments.seed + arguments.full)] or ([] if arguments.cases else SHORT_SEEDS)
+    singles = [*range(arguments.seed + arguments.full, arguments.seed + arguments.full + arguments.cases)]
+    if not arguments.full and not arguments.cases:
         singles = SHORT_SINGLES
     with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
         waiting = [(whole, pool.submit(judge_seed, arguments.assay, seed, True)) for seed in seeds]
@@ -452,7 +433,7 @@ def main():
     print("\n".join([*public, *problems]))
     print(f"{time.monotonic() - began:.0f} s")
     if arguments.write:
-        page(arguments, singles, public, whole, single)
+        page(arguments, public, whole, single)
     return 1 if problems else 0
 
 

@@ -7,19 +7,9 @@
 namespace assay {
 namespace {
 
-constexpr std::array kSearchedS = {0.0,   .002, .003, .004, .006, .008, .01, .0125, .015,
-                                   .0175, .02,  .025, .03,  .035, .04,  .05, .06,   .07,
-                                   .08,   .09,  .1,   .12,  .14,  .16,  .18, .2,    .25};
-constexpr auto kRampsS = [] {
-  std::array<double, (kSearchedS.size() - 1) * kPlacesPerStep + 1> all{};
-  for (size_t i = 0; i < all.size(); ++i) {
-    const size_t at = i / kPlacesPerStep;
-    const double part = static_cast<double>(i % kPlacesPerStep) / kPlacesPerStep;
-    all[i] = kSearchedS[at];
-    if (part > 0) all[i] += part * (kSearchedS[at + 1] - kSearchedS[at]);
-  }
-  return all;
-}();
+constexpr std::array kRampsS = {0.0,   .002, .003, .004, .006, .008, .01, .0125, .015,
+                                .0175, .02,  .025, .03,  .035, .04,  .05, .06,   .07,
+                                .08,   .09,  .1,   .12,  .14,  .16,  .18, .2,    .25};
 constexpr size_t kAlwaysHeld = 6;
 constexpr size_t kMostHeldBytes = size_t{48} << 20;  // beyond those
 
@@ -57,11 +47,6 @@ size_t nearest_ramp(double ramp_s) {
   return best;
 }
 
-size_t nearest_searched_ramp(double ramp_s) {
-  const size_t ramp = nearest_ramp(ramp_s) + kPlacesPerStep / 2;
-  return ramp - ramp % kPlacesPerStep;
-}
-
 Activity::Activity(const std::vector<std::vector<BusySpan>>& spans, double begin_s, double end_s,
                    double step_s)
     : classes_(spans.size()),
@@ -91,8 +76,9 @@ std::vector<float> Activity::follow(double ramp_s) const {
   return held;
 }
 
-const float* Activity::held_of(size_t passed) {
-  auto found = held_.find(passed);
+const float* Activity::held_of(size_t ramp) {
+  if (ramp == 0) return nullptr;
+  auto found = held_.find(ramp);
   if (found == held_.end()) {
     const size_t bytes = points_ * classes_ * sizeof(float);
     const size_t most = std::max(kAlwaysHeld, kMostHeldBytes / std::max<size_t>(bytes, 1));
@@ -101,7 +87,7 @@ const float* Activity::held_of(size_t passed) {
         return a.second.used < b.second.used;
       }));
     }
-    found = held_.emplace(passed, Held{follow(kRampsS[passed * kPlacesPerPass])}).first;
+    found = held_.emplace(ramp, Held{follow(kRampsS[ramp])}).first;
   }
   found->second.used = ++questions_;
   return found->second.values.data();
@@ -115,26 +101,13 @@ Activity::Between Activity::between(double t_s, double weight) const {
   return {at * classes_, weight - right, right};
 }
 
-void Activity::add_passes(size_t ramp, double weight, Ramped& ramped) {
-  const size_t at = ramp / kPlacesPerPass;
-  const double part = static_cast<double>(ramp % kPlacesPerPass) / kPlacesPerPass;
-  const auto add = [&](size_t passed, double share) {
-    if (passed == 0 || share <= 0) return;  // a ramp of 0 needs no correction
-    ramped.passes_[ramped.count_++] = {held_of(passed), weight * share};
-  };
-  add(at, 1 - part);
-  add(at + 1, part);
-}
-
 Activity::Ramped Activity::ramped(size_t ramp, size_t second) {
-  Ramped both(*this);
-  if (second == 0) {
-    add_passes(ramp, 1, both);
-    return both;
-  }
+  Ramped both(*this, held_of(ramp));
+  if (second == 0) return both;
+  both.second_ = held_of(second);
   const double apart = kRampsS[ramp] - kRampsS[second];
-  add_passes(ramp, kRampsS[ramp] / apart, both);
-  add_passes(second, -kRampsS[second] / apart, both);
+  both.first_weight_ = kRampsS[ramp] / apart;
+  both.second_weight_ = -kRampsS[second] / apart;
   return both;
 }
 
@@ -149,20 +122,21 @@ void Activity::Ramped::means(double end_s, double width_s, double* out) const {
     out[k] = end.left * ends[k] + end.right * ends[classes + k] + begin.left * begins[k] +
              begin.right * begins[classes + k];
   }
-  for (size_t i = 0; i < count_; ++i) subtract(passes_[i], end, begin, out);
+  if (held_ != nullptr) subtract(held_, first_weight_, end, begin, out);
+  if (second_ != nullptr) subtract(second_, second_weight_, end, begin, out);
 }
 
-void Activity::Ramped::subtract(const Pass& pass, const Between& end, const Between& begin,
-                                double* out) const {
+void Activity::Ramped::subtract(const float* held, double weight, const Between& end,
+                                const Between& begin, double* out) const {
   const size_t classes = activity_.classes_;
-  const float* ends = pass.held + end.from;
-  const float* begins = pass.held + begin.from;
+  const float* ends = held + end.from;
+  const float* begins = held + begin.from;
   for (size_t k = 0; k < classes; ++k) {
     const auto at = [k](const float* values, size_t next) {
       return static_cast<double>(values[next + k]);
     };
-    out[k] -= pass.weight * (end.left * at(ends, 0) + end.right * at(ends, classes) +
-                             begin.left * at(begins, 0) + begin.right * at(begins, classes));
+    out[k] -= weight * (end.left * at(ends, 0) + end.right * at(ends, classes) +
+                        begin.left * at(begins, 0) + begin.right * at(begins, classes));
   }
 }
 

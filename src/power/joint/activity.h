@@ -3,7 +3,6 @@
 // Mean number of running kernels of each class in any interval, after a first-order ramp. This is
 // the right-hand side of the joint model, which evaluates it thousands of times.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -17,16 +16,10 @@ struct BusySpan {
   double end_s = 0;
 };
 
-// Time constants that a ramp may have, in seconds, ascending from 0. A ramp is an index into this
-// list. Every kPlacesPerPass-th entry has its own pass over the time axis, and entries between are
-// interpolated from the two passes around them. A search moves by kPlacesPerStep entries, up to 13
-// %. Without the finer entries, the base was off by 1 W with an interval of 0.5 W.
-constexpr size_t kPlacesPerPass = 4;
-constexpr size_t kPlacesPerStep = 16;
+// Time constants that the ramp may have, in seconds, ascending; 0 first. A ramp is its place here:
+// a closed list, because each needs its own pass over the time.
 std::span<const double> ramp_list_s();
 size_t nearest_ramp(double ramp_s);
-// The nearest entry that is a multiple of kPlacesPerStep.
-size_t nearest_searched_ramp(double ramp_s);
 
 // x_k(t) is the number of kernels of class k that run at t. y_k follows it: y' = (x - y) / tau. The
 // integral of y is C - tau y, where C is the integral of x. Both are stored on a grid of step_s and
@@ -56,17 +49,15 @@ class Activity {
 
    private:
     friend class Activity;
-    // tau y on the grid, and its weight.
-    struct Pass {
-      const float* held = nullptr;
-      double weight = 0;
-    };
-    explicit Ramped(const Activity& activity) : activity_(activity) {}
-    void subtract(const Pass& pass, const Between& end, const Between& begin, double* out) const;
+    Ramped(const Activity& activity, const float* held) : activity_(activity), held_(held) {}
+    void subtract(const float* held, double weight, const Between& end, const Between& begin,
+                  double* out) const;
 
     const Activity& activity_;
-    std::array<Pass, 4> passes_;  // two around the ramp, two around the second one
-    size_t count_ = 0;
+    const float* held_;              // tau y on the grid; null for a ramp of 0
+    const float* second_ = nullptr;  // of a shorter ramp after the first
+    double first_weight_ = 1;
+    double second_weight_ = 0;
   };
   // second: a shorter ramp after the first, 0 = none. Two in series are a weighted difference of
   // single ones: (tau_1 y_1 - tau_2 y_2) / (tau_1 - tau_2).
@@ -79,16 +70,15 @@ class Activity {
   };
   Between between(double t_s, double weight) const;
   std::vector<float> follow(double ramp_s) const;
-  const float* held_of(size_t passed);
-  void add_passes(size_t ramp, double weight, Ramped& ramped);
+  const float* held_of(size_t ramp);
 
   size_t classes_ = 0;
   size_t points_ = 0;
   double begin_s_ = 0;
   double step_s_ = 0;
   double per_step_ = 0;
-  std::vector<double> busy_s_;   // C, by grid point, then class
-  std::map<size_t, Held> held_;  // by ramp / kPlacesPerPass
+  std::vector<double> busy_s_;  // C by grid point, then class
+  std::map<size_t, Held> held_;
   uint64_t questions_ = 0;
 };
 

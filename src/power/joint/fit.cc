@@ -336,8 +336,7 @@ class JointSearch {
   Response inside_prior(Response r) const;
   bool move_down(Scored& at);
   Scored to_bottom(Scored at);
-  Scored to_bottom_by_ramps(Scored at, size_t apart = kPlacesPerStep);
-  Scored to_bottom_finely(Scored at);
+  Scored to_bottom_by_ramps(Scored at);
   void add_ends(const Scored& at, double room, std::vector<Scored>& places);
   std::vector<Scored> walk(const Scored& start, double scale, int steps);
   Scored best_with_lag(double lag_s, const Scored& next_to_it, const std::vector<Scored>& modes);
@@ -492,10 +491,8 @@ std::vector<Scored> JointSearch::scan() {
 // by lag and the first ramp at `ramp`.
 void add_second_moves(const Response& r, size_t ramp, std::ptrdiff_t side,
                       std::vector<Response>& tries) {
-  const auto moved =
-      static_cast<std::ptrdiff_t>(r.second) - side * static_cast<std::ptrdiff_t>(kPlacesPerStep);
-  if (moved <= 0 || moved >= static_cast<std::ptrdiff_t>(r.ramp)) return;
-  const auto second = static_cast<size_t>(moved);
+  const size_t second = static_cast<size_t>(static_cast<std::ptrdiff_t>(r.second) - side);
+  if (second == 0 || second >= r.ramp) return;
   const double more = ramp_list_s()[second] - second_s(r);
   tries.push_back({r.lag_s - more, r.window_s, r.ramp, r.drift, second, r.kept});
   tries.push_back(
@@ -562,8 +559,7 @@ std::vector<Response> JointSearch::neighbours(const Response& r, const Step& ste
 
 Scored JointSearch::refine(Scored start, double finest_s, double first_s) {
   Step step = {first_s, 0.3 * first_s / kFirstStepS, 0, first_s / span_s_};
-  auto places =
-      kPlacesPerStep * std::max<size_t>(1, static_cast<size_t>(4 * first_s / kFirstStepS));
+  auto places = std::max<size_t>(1, static_cast<size_t>(4 * first_s / kFirstStepS));
   const double least_s = std::max(finest_s, kPatternS);
   for (int round = 0; round < 80 && step[0] >= least_s; ++round) {
     Scored best;
@@ -576,7 +572,7 @@ Scored JointSearch::refine(Scored start, double finest_s, double first_s) {
       continue;
     }
     for (double& one : step) one /= 2;
-    places = std::max(kPlacesPerStep, places / 2);
+    places = std::max<size_t>(1, places / 2);
   }
   return finest_s < kPatternS && std::isfinite(start.squares) ? to_bottom_by_ramps(start) : start;
 }
@@ -646,15 +642,12 @@ Scored JointSearch::to_bottom(Scored at) {
   return at;
 }
 
-// Moves to the bottom for each ramp in the list, as long as the next one's is lower. `apart`:
-// entries from one ramp to the next.
-Scored JointSearch::to_bottom_by_ramps(Scored at, size_t apart) {
+// The ramps are a list: to the bottom with each of them, as long as the next one's is lower.
+Scored JointSearch::to_bottom_by_ramps(Scored at) {
   const auto last = static_cast<std::ptrdiff_t>(ramp_list_s().size()) - 1;
-  const auto step = static_cast<std::ptrdiff_t>(apart);
   at = to_bottom(at);
   for (const bool second : {false, true}) {
-    if (second && apart < kPlacesPerStep) break;
-    for (const std::ptrdiff_t side : {-step, step}) {
+    for (const std::ptrdiff_t side : {-1, 1}) {
       while (!second || at.response.second > 0) {
         Response r = at.response;
         size_t& ramp = second ? r.second : r.ramp;
@@ -674,13 +667,7 @@ Scored JointSearch::to_bottom_by_ramps(Scored at, size_t apart) {
   return at;
 }
 
-// Searches between the ramps of the search steps by halving their distance.
-Scored JointSearch::to_bottom_finely(Scored at) {
-  for (size_t apart = kPlacesPerStep / 2; apart > 0; apart /= 2) at = to_bottom_by_ramps(at, apart);
-  return at;
-}
-
-// Adds the limits of each smooth parameter under the samples, with the others moved along.
+// The limits of each smooth parameter under the samples, with the others moved along.
 void JointSearch::add_ends(const Scored& at, double room, std::vector<Scored>& places) {
   const Slopes slopes = slopes_at(at.response);
   const size_t n = slopes.of.size();
@@ -726,10 +713,8 @@ void JointSearch::restart_with_two_ramps(std::vector<Scored>& modes) {
   const Response r = modes.front().response;
   Response other = r;
   other.window_s = std::max(problem_.prior.window_s.low, r.window_s / 10);
-  other.second = nearest_searched_ramp((r.window_s - other.window_s) / 2);
-  const size_t below =
-      r.ramp > kPlacesPerStep ? (r.ramp - 1) / kPlacesPerStep * kPlacesPerStep : kPlacesPerStep;
-  other.second = std::clamp<size_t>(other.second, kPlacesPerStep, below);
+  other.second = nearest_ramp((r.window_s - other.window_s) / 2);
+  other.second = std::clamp<size_t>(other.second, 1, std::max<size_t>(r.ramp, 2) - 1);
   other.lag_s += centre_s(r, period_s_) - centre_s(other, period_s_);
   const Scored two = refine({squares_of(other), other});
   if (!std::isfinite(two.squares)) return;
@@ -798,9 +783,8 @@ void JointSearch::add_exchanged(const Response& r, std::vector<Scored>& starts) 
     const bool same = std::fabs(other.kept - r.kept) < kLeastKept;
     if (same || other.kept < kLeastKept) continue;
     other.ramp = nearest_ramp(ramps[kept == 0 ? 1 : 0]);
-    other.second = nearest_searched_ramp(ramps[kept == 2 ? 1 : 2]);
-    const size_t below = other.ramp > 0 ? (other.ramp - 1) / kPlacesPerStep * kPlacesPerStep : 0;
-    other.second = std::min(other.second, below);
+    other.second = nearest_ramp(ramps[kept == 2 ? 1 : 2]);
+    other.second = std::min(other.second, other.ramp > 0 ? other.ramp - 1 : 0);
     other.lag_s += centre_s(r, period_s_) - centre_s(other, period_s_);
     const double squares = squares_of(other);
     if (std::isfinite(squares)) starts.push_back({squares, other});
@@ -1023,7 +1007,6 @@ std::vector<JointFit::Mode> JointSearch::lag_profile_of(const JointFit& fit) {
 Scored JointSearch::best_with_ramp(const Response& from, size_t ramp) {
   const Span95 all = problem_.prior.ramp_s;
   const double held = ramp_list_s()[ramp];
-  if (!within(all, held)) return {};
   const double later = ramp_s(from) - held;
   problem_.prior.ramp_s = {held, held};
   const ResponsePrior& prior = problem_.prior;
@@ -1049,8 +1032,7 @@ std::vector<Scored> JointSearch::profile_ramp(const Scored& best, double worst) 
   std::vector<Scored> profile;
   const auto last = static_cast<std::ptrdiff_t>(ramp_list_s().size()) - 1;
   const auto at = static_cast<std::ptrdiff_t>(best.response.ramp);
-  const auto apart = static_cast<std::ptrdiff_t>(kPlacesPerStep);
-  for (const std::ptrdiff_t side : {-apart, apart}) {
+  for (const std::ptrdiff_t side : {-1, 1}) {
     Response from = best.response;
     int misses = 0;
     for (std::ptrdiff_t ramp = at + side; ramp >= 0 && ramp <= last && misses < 2; ramp += side) {
@@ -1097,8 +1079,7 @@ std::vector<Scored> JointSearch::profile_second(const Scored& best, double worst
   std::vector<Scored> profile;
   const auto at = static_cast<std::ptrdiff_t>(best.response.second);
   const auto end = static_cast<std::ptrdiff_t>(best.response.ramp);
-  const auto apart = static_cast<std::ptrdiff_t>(kPlacesPerStep);
-  for (const std::ptrdiff_t side : {-apart, apart}) {
+  for (const std::ptrdiff_t side : {-1, 1}) {
     Response from = best.response;
     int misses = 0;
     for (std::ptrdiff_t second = at + side; second >= 0 && second < end && misses < 2;
@@ -1329,11 +1310,7 @@ void JointSearch::add_kept_from(const Scored& from, const Scored& best,
 // of the best. Adds points better than the modes to them.
 JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
   Region met;
-  Scored best = to_bottom_finely(modes.front());
-  for (Scored& start : kept_starts_) {
-    if (start.response == modes.front().response) start = best;
-  }
-  modes.front() = best;
+  Scored best = modes.front();
   std::vector<Scored> ramps;
   for (int round = 0; round < 3; ++round) {  // until the walk finds nothing better
     met.noise = noise_at(best);
@@ -1345,9 +1322,8 @@ JointSearch::Region JointSearch::explore(std::vector<Scored>& modes) {
       met.places.insert(met.places.end(), walked.begin(), walked.end());
     }
     Scored next = refine(*std::min_element(met.places.begin(), met.places.end(), better));
-    double worth = 0.5 * met.noise.scale();
-    if (next.squares < best.squares - worth) next = to_bottom_finely(next);
     met.places.push_back(next);
+    double worth = 0.5 * met.noise.scale();
     if (next.squares > best.squares - worth) {
       ramps = profile_ramp(best, best.squares + met.noise.critical * met.noise.reach());
       if (ramps.empty()) break;

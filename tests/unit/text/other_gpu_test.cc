@@ -99,6 +99,19 @@ TEST(OtherGpu, GivesAnIntervalAndNoMiddleIfShapesAreMissing) {
   EXPECT_NE(first.find("The work of only 0 %"), std::string::npos) << first;
 }
 
+TEST(OtherGpu, FirstSaysWhatTheRecordedGpuLacksAndNoBoundThatIsFar) {
+  const Traced unnamed(product_trace("", true));
+  const auto unscaled = findings::other_gpu_findings(unnamed.on({"H100"}));
+  EXPECT_NE(text::message(unscaled[0], 2000).find("cannot be scaled"), std::string::npos);
+  const Traced named(product_trace("NVIDIA A100-SXM4-80GB", true));
+  for (const auto& found : {unscaled, findings::other_gpu_findings(named.on({"H100"}))}) {
+    for (const auto& one : found) {
+      EXPECT_NE(one.code, findings::Code::kOnHostBindsNext);
+      EXPECT_NE(one.code, findings::Code::kOnNoGpuFaster);
+    }
+  }
+}
+
 // Products of 2 us, launched every 100 us: no GPU changes anything.
 TEST(OtherGpu, TheFirstSentenceSaysThatTheHostBinds) {
   TraceMaker maker;
