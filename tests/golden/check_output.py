@@ -123,6 +123,7 @@ def check_inputs_survive(assay, folder):
 def check_examples(assay, folder):
     """Help begins with command lines that work: every option is the verb's, and those on one trace run."""
     (folder / "trace.json.gz").write_bytes(TRACE.read_bytes())
+    (folder / "prices.csv").write_text("gpu,usd_per_gpu_hour\nH100,2.5\nH200,3.2\nB200,4.8\n")
     for verb in json.loads(run(assay, "options").stdout)["verbs"]:
         name = verb["name"]
         if " " in name or name in ("", "options", "power", "throughput"):
