@@ -21,9 +21,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Escapes: \\[ and \\] are literal brackets, \
-//  is a line break. Escaped brackets are replaced by these characters until the literal is built,
-// to distinguish them from brackets of optional parts.
+// Escapes: \\[ and \\] are literal brackets, \\n is a line break. Escaped brackets are replaced by
+// these characters until the literal is built, to distinguish them from brackets of optional parts.
 constexpr char kOpen = '\1';
 constexpr char kClose = '\2';
 
