@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/intervals.h"
+#include "base/interval_index.h"
 #include "base/stats.h"
 
 namespace assay {
@@ -38,17 +38,11 @@ double median_in_idle(const std::vector<LoggedValue>& values, int64_t moved_ns, 
 
 // Values with a busy GPU in the time kLoadedNs before them.
 std::vector<double> under_load(const std::vector<LoggedValue>& values, int64_t moved_ns,
-                               const std::vector<Interval>& busy) {
+                               const IntervalIndex& busy) {
   std::vector<double> loaded;
-  size_t from = 0;
   for (const LoggedValue& one : values) {
     const int64_t end_ns = one.t_ns + moved_ns;
-    const int64_t begin_ns = end_ns - kLoadedNs;
-    while (from < busy.size() && busy[from].end_ns <= begin_ns) ++from;
-    int64_t worked_ns = 0;
-    for (size_t i = from; i < busy.size() && busy[i].start_ns < end_ns; ++i) {
-      worked_ns += std::min(busy[i].end_ns, end_ns) - std::max(busy[i].start_ns, begin_ns);
-    }
+    const int64_t worked_ns = busy.length_in({end_ns - kLoadedNs, end_ns});
     if (static_cast<double>(worked_ns) >= kLoaded * static_cast<double>(kLoadedNs)) {
       loaded.push_back(one.value);
     }
@@ -84,8 +78,8 @@ LogClocks find_log_clocks(const PowerSeries& series, int64_t moved_ns,
   if (series.clock_mhz.empty() && series.state.empty()) return found;
   std::vector<Interval> busy;
   for (const Work& one : work) busy.push_back({one.start_ns, one.end_ns});
-  busy = merge_intervals(std::move(busy));
-  add_fall(under_load(series.clock_mhz, moved_ns, busy), found);
+  const IntervalIndex merged(merge_intervals(std::move(busy)));
+  add_fall(under_load(series.clock_mhz, moved_ns, merged), found);
   found.idle_mhz = median_in_idle(series.clock_mhz, moved_ns, span, idle);
   found.idle_state = median_in_idle(series.state, moved_ns, span, idle);
   const bool clocks_told = std::isfinite(found.idle_mhz) && std::isfinite(found.high_mhz);
