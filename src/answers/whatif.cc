@@ -213,24 +213,20 @@ Result<std::vector<GpuPrice>> prices_of(const WhatIfRequest& request, const Fact
   std::vector<GpuPrice> prices;
   if (request.prices.empty()) return prices;
   ASSAY_TRY_ASSIGN(const std::vector<GpuOffer> offers, read_prices(request.prices));
-  const auto offer_of = [&](const std::string& card) -> const GpuOffer* {
-    for (size_t i = 0; i < prices.size(); ++i)
-      if (prices[i].card == card) return &offers[i];
-    return nullptr;
-  };
   std::string listed;
   for (const GpuOffer& offer : offers) {
     ASSAY_TRY_ASSIGN(GpuPrice price, price_of(offer, facts, request.prices));
-    if (const GpuOffer* other = offer_of(price.card)) {
+    if (const GpuPrice* other = find_price(prices, price.card)) {
+      const std::string& name = offers[static_cast<size_t>(other - prices.data())].name;
       return Error{ErrorCode::kFormat,
-                   "'" + other->name + "' and '" + offer.name + "' are one GPU: one price a GPU",
+                   "'" + name + "' and '" + offer.name + "' are one GPU: one price a GPU",
                    request.prices, -1};
     }
     listed += (listed.empty() ? "" : ", ") + offer.name;
     prices.push_back(std::move(price));
   }
   for (const std::string& name : request.on) {
-    if (offer_of(facts.section("hardware", name)->name) != nullptr) continue;
+    if (find_price(prices, facts.section("hardware", name)->name) != nullptr) continue;
     return Error{ErrorCode::kInvalidArgument,
                  "no price of " + name + ", which --on asks for; prices of: " + listed,
                  request.prices, -1};

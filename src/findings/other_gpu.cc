@@ -30,10 +30,12 @@ std::string gigabytes(double bytes) {
   return text;
 }
 
-// Sort key: the median gain, else the geometric mean of its range.
-double order_of(const RunOnGpu& gpu) {
-  return gpu.has_middle ? gpu.gain.middle : std::sqrt(gpu.gain.low * gpu.gain.high);
+// Sort key: the middle, else the geometric mean of the range.
+double order_of(bool has_middle, const Ends90& ends) {
+  return has_middle ? ends.middle : std::sqrt(ends.low * ends.high);
 }
+double order_of(const RunOnGpu& gpu) { return order_of(gpu.has_middle, gpu.gain); }
+double order_of(const RunCost& cost) { return order_of(cost.has_middle, cost.usd_for_hour); }
 
 int64_t whole(double ns) { return std::llround(ns); }
 
@@ -110,11 +112,6 @@ std::string usd_text(double usd) {
   char text[32];
   std::snprintf(text, sizeof(text), usd < 0.1 ? "$%.3g" : "$%.2f", usd);
   return text;
-}
-
-double usd_of(const RunCost& cost) {
-  return cost.has_middle ? cost.usd_for_hour.middle
-                         : std::sqrt(cost.usd_for_hour.low * cost.usd_for_hour.high);
 }
 
 Finding recorded_lacks(const OtherGpus& found) {
@@ -231,7 +228,7 @@ std::vector<Finding> other_gpu_findings(const OtherGpus& found) {
 }
 
 std::optional<Finding> cost_finding(const std::vector<RunCost>& costs) {
-  const auto cheaper = [](const RunCost& a, const RunCost& b) { return usd_of(a) < usd_of(b); };
+  const auto cheaper = [](const RunCost& a, const RunCost& b) { return order_of(a) < order_of(b); };
   const auto best = std::min_element(costs.begin(), costs.end(), cheaper);
   const bool compared = costs.size() > 1 && costs.front().recorded;
   if (best == costs.end() || (best->recorded && !compared)) return std::nullopt;

@@ -7,12 +7,6 @@ namespace {
 
 constexpr double kHourNs = 3600e9;
 
-const GpuPrice* price_of(const std::vector<GpuPrice>& prices, const std::string& card) {
-  const auto found = std::find_if(prices.begin(), prices.end(),
-                                  [&](const GpuPrice& price) { return price.card == card; });
-  return card.empty() || found == prices.end() ? nullptr : &*found;
-}
-
 RunCost cost_of(const GpuPrice& price, const Ends90& run_ns, const Ends90& gain, uint32_t gpus) {
   const auto usd = [&](double ns) { return ns / kHourNs * gpus * price.usd_per_hour; };
   return {.gpu = price.card,
@@ -26,17 +20,23 @@ RunCost cost_of(const GpuPrice& price, const Ends90& run_ns, const Ends90& gain,
 
 }  // namespace
 
+const GpuPrice* find_price(const std::vector<GpuPrice>& prices, const std::string& card) {
+  const auto found = std::find_if(prices.begin(), prices.end(),
+                                  [&](const GpuPrice& price) { return price.card == card; });
+  return card.empty() || found == prices.end() ? nullptr : &*found;
+}
+
 std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPrice>& prices) {
   std::vector<RunCost> costs;
   if (found.refusal != EditRefusal::kNone) return costs;
   // Prices are for whole cards, not for parts of one.
   const std::string& recorded = found.recorded.part.empty() ? found.recorded.card : std::string();
-  if (const GpuPrice* price = price_of(prices, recorded)) {
+  if (const GpuPrice* price = find_price(prices, recorded)) {
     costs.push_back(cost_of(*price, found.now_ns, {1, 1, 1}, found.gpu_count));
     costs.back().recorded = true;
   }
   for (const RunOnGpu& gpu : found.gpus) {
-    const GpuPrice* price = price_of(prices, gpu.roof.card);
+    const GpuPrice* price = find_price(prices, gpu.roof.card);
     // The recorded GPU is listed already.
     if (price == nullptr || !gpu.has_time() || gpu.change == GpuChange::kNone) continue;
     costs.push_back(cost_of(*price, gpu.run_ns, gpu.gain, found.gpu_count));

@@ -16,6 +16,9 @@ struct GpuPrice {
   double watts = 0;  // maximum; 0 = unknown
 };
 
+// Null if `card` is empty or has no price.
+const GpuPrice* find_price(const std::vector<GpuPrice>& prices, const std::string& card);
+
 struct RunCost {
   std::string gpu;  // as the price list names it
   bool recorded = false;
