@@ -49,15 +49,29 @@ TokenEnergy refused(std::string why) {
   return {.output = {}, .prompt = {}, .unknown = std::move(why)};
 }
 
+struct ReadLog {
+  std::string file;
+  PowerLog log;
+};
+
+// Those of the files that are power logs of GPUs.
+std::vector<ReadLog> gpu_logs(const std::vector<std::string>& files, bool allow_truncated) {
+  std::vector<ReadLog> logs;
+  for (const std::string& file : files) {
+    auto log = read_power_log(file, {.allow_truncated = allow_truncated});
+    if (log && log->scope.empty()) logs.push_back({file, *std::move(log)});
+  }
+  return logs;
+}
+
 // Energy on one GPU, from the first log that contains its power.
-TokenEnergy of_device(const TelemetryRequest& request, const LoadedTrace& loaded, int64_t gpu,
-                      bool only_gpu, AttributeRequest asked) {
-  for (const std::string& file : request.files) {
-    const auto log = read_power_log(file, {.allow_truncated = asked.traces.allow_truncated});
-    if (!log || !log->scope.empty()) continue;
-    const auto name = name_in_log(*log, gpu, only_gpu, request.options);
+TokenEnergy of_device(const std::vector<ReadLog>& logs, const TelemetryOptions& options,
+                      const LoadedTrace& loaded, int64_t gpu, bool only_gpu,
+                      AttributeRequest asked) {
+  for (const ReadLog& one : logs) {
+    const auto name = name_in_log(one.log, gpu, only_gpu, options);
     if (!name) continue;
-    asked.samples = file;
+    asked.samples = one.file;
     asked.gpu = *name;
     asked.options.device = gpu;
     auto report = energy_of_trace(asked, loaded);
@@ -74,19 +88,17 @@ TokenEnergy token_energy(const TelemetryRequest& request, const TraceRequest& tr
   const FlowRun run = make_flow_run(loaded.trace, loaded.links, loaded.kernels);
   ask_per_token(engine_steps(run, {INT64_MIN, INT64_MAX}), asked.options);
   const std::vector<int64_t> gpus = devices_of(loaded.trace);
-  std::optional<TokenEnergy> sum;
-  for (const int64_t gpu : gpus) {
-    TokenEnergy one = of_device(request, loaded, gpu, gpus.size() == 1, asked);
-    if (sum) {
-      sum->add(one);
-    } else {
-      sum = std::move(one);
-    }
+  if (gpus.empty()) return refused("the trace has no kernels");
+  if (asked.options.tokens == 0 && asked.options.prompt_tokens == 0) {
+    return refused("the labels of the steps do not count tokens");
   }
-  if (!sum) return refused("the trace has no kernels");
-  const bool counted = asked.options.tokens > 0 || asked.options.prompt_tokens > 0;
-  if (!counted) sum->unknown = "the labels of the steps do not count tokens";
-  return *std::move(sum);
+  const std::vector<ReadLog> logs = gpu_logs(request.files, traces.allow_truncated);
+  const auto energy_of = [&](int64_t gpu) {
+    return of_device(logs, request.options, loaded, gpu, gpus.size() == 1, asked);
+  };
+  TokenEnergy sum = energy_of(gpus.front());
+  for (size_t i = 1; i < gpus.size(); ++i) sum.add(energy_of(gpus[i]));
+  return sum;
 }
 
 }  // namespace assay
