@@ -339,11 +339,19 @@ def main():
     assay = parser.parse_args().assay.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        checks = (check_truth, check_strategies, check_resume, check_full_disk, check_foreign_folder, check_calibration,
-                  check_kept_calibration, check_sensors_side_by_side, check_parts, check_across, check_no_gpu, check_errors)
         try:
-            for one in checks:
-                one(assay, folder) if one.__code__.co_argcount == 2 else one(assay)
+            check_truth(assay)
+            check_strategies(assay, folder)
+            check_resume(assay, folder)
+            check_full_disk(assay, folder)
+            check_foreign_folder(assay, folder)
+            check_calibration(assay, folder)
+            check_kept_calibration(assay, folder)
+            check_sensors_side_by_side(assay, folder)
+            check_parts(assay, folder)
+            check_across(assay, folder)
+            check_no_gpu(assay)
+            check_errors(assay)
         finally:
             # What failed first says why a later check raised.
             for problem in problems:
