@@ -1,7 +1,7 @@
 // The head of the page: verdict, bar, timeline, levers, rooms behind them; widths, themes, keys, links.
 
 import { readFileSync } from "node:fs";
-import { EXAMPLE, check, equal, launch, main, openReport, path, report, run, writeTrace } from "./support.mjs";
+import { EXAMPLE, check, equal, launch, main, openReport, path, report, run, settled, writeTrace } from "./support.mjs";
 
 const VIEWS = [[390, false], [1024, true], [1440, false]]; // width, dark: colours move nothing
 const FIRST_PICTURE = 400; // pixels from the top
@@ -52,10 +52,9 @@ const replayedGain = (trace, edits) => JSON.parse(run("whatif", trace, ...edits.
 
 const visible = (page) => page.locator(".lane-canvas").first().evaluate((canvas) => [Number(canvas.dataset.from), Number(canvas.dataset.to)]);
 const drawn = (page) => page.waitForFunction(() => document.querySelector(".lane-canvas")?.dataset.to !== undefined);
-const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 await main({
-  async "says the short answer, at every width, light and dark"() {
+  async "says the short answer, at every width, in light or dark"() {
     for (const [name, file] of Object.entries(files)) {
       for (const [width, dark] of VIEWS) {
         const { page, said, asked, close } = await openReport(file, { width, height: 900, dark, rooms: false });

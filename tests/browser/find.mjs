@@ -1,11 +1,10 @@
 // What is chosen shows everywhere: brackets of the levers, names, causes; one search over the page.
 
-import { EXAMPLE, check, equal, launch, main, openReport, path, report, run, writeTrace } from "./support.mjs";
+import { EXAMPLE, check, equal, launch, main, openReport, path, report, run, settled, writeTrace } from "./support.mjs";
 
 const example = report(EXAMPLE);
 const told = JSON.parse(run("report", EXAMPLE, "--format", "json")).summary;
 
-const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 const canvas = (page) => page.locator(".lane-canvas").first();
 const namesOf = (page) => page.locator(".lane-name b").allInnerTexts();
 

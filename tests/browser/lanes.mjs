@@ -2,7 +2,7 @@
 
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { check, equal, path, runAside } from "./support.mjs";
+import { check, equal, path, runAside, settled } from "./support.mjs";
 
 const WINDOWS = 6;
 
@@ -16,7 +16,6 @@ export function random(seed) {
 }
 
 export const canvas = (page) => page.locator(".lane-canvas").first();
-export const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 export const drawn = (page) => canvas(page).evaluate((c) => ({ painted: JSON.parse(c.dataset.painted), rows: JSON.parse(c.dataset.rows ?? "null"), from: Number(c.dataset.from), to: Number(c.dataset.to) }));
 const windowOf = (page) => canvas(page).evaluate((c) => Number(c.dataset.to));
 export async function show(page, from, to) {

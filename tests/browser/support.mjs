@@ -131,6 +131,9 @@ export async function openReport(file, { width = 1280, height = 900, dark = fals
   return { page, said, asked, close: () => { sign(); return context.close(); } };
 }
 
+// After the next frame is drawn.
+export const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 // Everything comes into sight once, so that every chart has been drawn: the page goes on when those in sight are, or
 // never will be. false: Chromium stopped drawing frames, which it does at times (seen once in some hundred runs) and
 // which is no fault of the page.

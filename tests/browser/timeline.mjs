@@ -4,8 +4,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { join } from "node:path";
-import { canvas, compareLanes, copied, drawn, paintedOf, pressed, random, settled, show } from "./lanes.mjs";
-import { EXAMPLE, ROOT, check, equal, launch, main, openReport, path, report, writeTrace } from "./support.mjs";
+import { canvas, compareLanes, copied, drawn, paintedOf, pressed, random, show } from "./lanes.mjs";
+import { EXAMPLE, ROOT, check, equal, launch, main, openReport, path, report, settled, writeTrace } from "./support.mjs";
 
 const CORPUS = process.env.ASSAY_DATA || join(ROOT, "../shared/data");
 const SEEDS = [1, 2, 3, 4, 5];
