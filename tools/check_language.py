@@ -68,7 +68,7 @@ WORDS = [
     ("reach_of", r"\breach of\b", "range, extrapolation range"),
     ("campaign", r"\bcampaigns?\b", "measurement run, benchmark run"),
     ("judge", r"\bjudge[ds]?\b", "analyze, conclude"),
-    ("whose_fault", r"\bwhose (?:fault|doing)\b|\bto blame\b|\bat fault\b", "cause, responsible component"),
+    ("whose_fault", r"\bwhose\b|\bto blame\b|\bat fault\b", "cause, responsible component"),
     ("how_far", r"\bhow (?:far|sure|late|much of)\b", "distance, confidence, delay, share"),
 ]
 # Held against comments and docs only: a message may say that something changed.

@@ -107,7 +107,7 @@ Result<ByteSource> ByteSource::open(const std::string& path) {
     return Error{ErrorCode::kInvalidArgument, "is a directory", "", -1};
   }
   handle->regular = facts.kind == FileKind::kFile;
-  // A redirected file whose offset is not 0 is treated as a pipe.
+  // A redirected file with a nonzero offset is treated as a pipe.
   if (handle->regular && ::lseek(handle->fd, 0, SEEK_CUR) != 0) handle->regular = false;
   if (handle->regular) handle->bytes = facts.bytes;
   handle->mtime_ns = facts.mtime_ns;

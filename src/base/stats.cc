@@ -49,8 +49,7 @@ double arc_tangent(double x) {
 }
 
 // Probability that a standard normal variable exceeds z >= 0: Laplace's continued fraction for
-// large z. For small z, the series 1/2 - phi(z) (z + z^3/3 + z^5/15 + ...), whose terms have one
-// sign.
+// large z. For small z, the series 1/2 - phi(z) (z + z^3/3 + z^5/15 + ...), with terms of one sign.
 double normal_share_above(double z) {
   // exp(-z^2/2): the series at 1/1024 of the argument, then squared ten times.
   const double x = z * z / 2048;

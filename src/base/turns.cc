@@ -95,7 +95,7 @@ size_t fewest(const std::vector<double>& values, size_t count) {
   return count;
 }
 
-// The multiple of `count`, up to `most`, whose positions explain clearly more; else `count`.
+// The multiple of `count`, up to `most`, with positions that explain clearly more; else `count`.
 size_t told_by_more(const std::vector<double>& values, size_t count, size_t most) {
   for (size_t more = 2 * count; more <= most && enough(values, more); more += count) {
     const double share = share_between(values, more, more);

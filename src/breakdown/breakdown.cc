@@ -99,7 +99,7 @@ void sum_kernels(const Trace& trace, BreakdownReport& report) {
   for (const KernelLevel& row : report.rows) {
     by_name[{row.phase, stack_of(report.stacks, row.layer), row.op, row.kernel}].add(row);
   }
-  // Merge kernels whose displayed names are equal.
+  // Merge kernels with equal displayed names.
   std::unordered_map<uint32_t, std::string> words;
   std::map<std::tuple<LevelPhase, int32_t, uint32_t, std::string>, LevelSums> by_words;
   for (const auto& [key, sums] : by_name) {

@@ -186,7 +186,7 @@ struct LevelSpan {
   int64_t start_ns = 0;
   int64_t span_ns = 0;
   LevelSums compute;
-  LevelSums first;  // the first kernel of `compute`, whose bubble begins the span
+  LevelSums first;  // the first kernel of `compute`; its bubble begins the span
   uint64_t comm_kernels = 0;
   int64_t comm_ns = 0;          // union of its collectives
   int64_t exposed_comm_ns = 0;  // the part of comm_ns in which no compute kernel ran
@@ -234,8 +234,7 @@ struct PlacementStats {
   int64_t layers = 0;        // distinct layers
   std::string layer_source;  // "module Qwen2DecoderLayer", "repeating block of 14 operators", ...
   uint64_t flows = 0;        // fwdbwd flows with both operators found
-  uint64_t flows_agree = 0;  // of flows_compared, those whose forward operator the sequence number
-                             // confirms
+  uint64_t flows_agree = 0;  // of flows_compared: the sequence number confirms the forward operator
   uint64_t flows_compared = 0;  // of those, with a sequence number to compare
 };
 
@@ -257,7 +256,7 @@ struct BreakdownOptions {
   std::shared_ptr<const KernelNames> kernels = {};
   // Idle causes of this trace's devices, if already computed; null = compute them.
   const std::vector<DeviceFlow>* flow = nullptr;
-  // Kernels whose attribution to explain: a substring of the name, recorded or as shown
+  // Kernels to explain the attribution of: a substring of the name, recorded or as shown
   // (describe_kernel), or a pattern with * or ? for the whole name. Empty = none.
   std::string explain = {};
   // Graph replays joined to attributed captures (breakdown/place.h); null = use structure only.

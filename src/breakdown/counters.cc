@@ -296,7 +296,7 @@ Attempt attempt(const Side& side, const Sequence& pass, const CounterPass& run, 
   return best;
 }
 
-// Removes kernels from the trace's side whose names the counter run lacks. Returns their number.
+// Removes kernels from the trace's side if the counter run lacks their names. Returns the number.
 uint64_t keep_common(Side& side, const Sequence& pass) {
   std::set<uint32_t> known;
   for (const Item& item : pass) known.insert(item.base);
@@ -705,7 +705,7 @@ bool is_ratio_counter(std::string_view name) {
        {".pct", ".ratio", ".avg", ".max_rate", "_pct", ".per_second", ".per_cycle_"}) {
     if (name.find(part) != std::string_view::npos) return true;
   }
-  // rocprofv3's derived metrics whose names denote shares or averages.
+  // rocprofv3's derived metrics with names that denote shares or averages.
   for (const std::string_view ending : {"Percent", "Util", "Utilization", "Busy", "Stalled", "Hit",
                                         "BankConflict", "PerWave", "Occupancy"}) {
     if (name.ends_with(ending)) return true;

@@ -40,8 +40,7 @@ struct PassAlignment {
                                 // counter run has
   uint64_t pass_kernels = 0;    // compute kernels of the counter run in the iterations used
   uint64_t unused_kernels = 0;  // of the counter run, in other iterations
-  uint64_t absent_kernels = 0;  // with `partial`: kernels of the trace whose names the counter run
-                                // lacks
+  uint64_t absent_kernels = 0;  // with `partial`: kernels of the trace not named in the counter run
   uint64_t matched = 0;
   double match_rate = 0;    // matched / max(kernels, pass_kernels)
   bool base_names = false;  // compared names without namespaces, template arguments and parameters

@@ -179,7 +179,7 @@ ConfigFigures config_figures(std::string name, const JobLevels& job, const Figur
 std::vector<FigureOpName> dominant_ops(const std::vector<ConfigFigures>& configs, LevelPhase phase,
                                        OpType type, size_t most);
 // The operation of Figure 8: the attention's output projection if a configuration has it (as in the
-// paper), otherwise the forward matrix product whose overlap with collectives varies most.
+// paper), otherwise the forward matrix product with the most variable overlap with collectives.
 std::optional<FigureOpName> curve_op(const std::vector<ConfigFigures>& configs);
 
 }  // namespace assay

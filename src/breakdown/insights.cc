@@ -121,7 +121,7 @@ struct OpPair {
   const FigureOp* more;
 };
 
-// Operations whose work grows with the tokens, equally frequent in both configurations.
+// Operations that do more work for more tokens, equally frequent in both configurations.
 std::vector<OpPair> growing_ops(const std::vector<MoreWork>& pairs) {
   std::vector<OpPair> ops;
   for (const MoreWork& pair : pairs) {
@@ -222,7 +222,7 @@ Insight collectives_grow_with_iteration(const WorkOrder& order) {
   return found;
 }
 
-// The longest operation whose overlap varies between GPUs. The choice does not depend on the
+// The longest operation with an overlap that varies between GPUs. The choice does not depend on the
 // correlation, which would bias it.
 const FigureOp* op_of_varying_overlap(const ConfigFigures& config) {
   const double kernels_ns = middle(sum_of(config, &FigurePart::dur_each, std::nullopt));

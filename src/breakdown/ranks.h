@@ -71,8 +71,8 @@ struct ClockOffset {
 
 struct Alignment {
   uint64_t matched = 0;    // collectives found on all participating ranks
-  uint64_t unmatched = 0;  // collectives of groups whose number or order differs between ranks
-  uint64_t used = 0;       // matched collectives whose ends are used for alignment
+  uint64_t unmatched = 0;  // collectives of groups with unequal number or order across ranks
+  uint64_t used = 0;       // matched collectives with ends used for alignment
   std::vector<std::string> unused_kinds;  // kinds of the other matched ones, which a rank may leave
                                           // early
   std::vector<ClockOffset> offsets;

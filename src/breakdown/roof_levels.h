@@ -47,7 +47,7 @@ struct RoofSums {
   int64_t dur_ns = 0;
   double flop = 0;
   double bytes = 0;
-  // For calls whose device and type have a peak:
+  // For calls with a peak for their device and type:
   int64_t roofed_ns = 0;
   int64_t roof_ns = 0;   // roofline time
   int64_t above_ns = 0;  // roofed_ns = roof_ns + above_ns - beyond_ns
@@ -109,7 +109,7 @@ struct RoofUnknown {
   int64_t dur_ns = 0;
 };
 
-// Calls of one operator and shape whose work is only bounded. Their time is part of the unknown
+// Calls of one operator and shape with only bounds on the work. Their time is part of the unknown
 // time.
 struct RoofBounds {
   std::string op;
@@ -121,9 +121,9 @@ struct RoofBounds {
   int64_t roofed_ns = 0;      // the part of dur_ns on devices with known peaks
   int64_t least_roof_ns = 0;  // roofline time with the minimum work, and with the maximum
   int64_t most_roof_ns = 0;
-  // The part of dur_ns whose elements per thread come from other launches of the same kernel.
+  // The part of dur_ns with elements per thread from other launches of the same kernel.
   int64_t same_kernel_ns = 0;
-  // The part of roofed_ns whose maximum work is limited by what memory and a full last-level cache
+  // The part of roofed_ns with its maximum work limited by what memory and a full last-level cache
   // can transfer in that time.
   int64_t limited_ns = 0;
   uint64_t calls_beyond = 0;  // calls faster than the roofline with the minimum work

@@ -296,7 +296,7 @@ std::vector<size_t> layer_begins(const std::vector<uint32_t>& tokens,
   return two_kinds.empty() ? std::vector<size_t>{0} : two_kinds;
 }
 
-// Common subsequence lengths of suffix pairs whose positions differ by at most `apart`, so only a
+// Common subsequence lengths of suffix pairs at positions that differ by at most `apart`, so only a
 // band of the table is filled. Other pairs are 0.
 class NearbyLengths {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Attributes kernels whose launch is not in the trace, mostly those queued before it began, like
-// the matching kernels: the same sequence on the same stream, launched inside the trace.
+// Attributes kernels without a launch in the trace, mostly those queued before it began, like the
+// matching kernels: the same sequence on the same stream, launched inside the trace.
 
 #include "breakdown/breakdown.h"
 

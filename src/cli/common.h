@@ -84,7 +84,7 @@ int exit_code_of_loss(bool data_lost, const CommonOptions& options, const char* 
 Status write_output(const std::string& text, const std::string& path);
 // Prints the error on stderr; returns kExitError.
 int fail(const Error& error);
-// The same for a message whose line breaks matter, such as the position of a syntax error.
+// The same for a message with line breaks that matter, such as the position of a syntax error.
 int fail_in_lines(const Error& error);
 
 }  // namespace assay

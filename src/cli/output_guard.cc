@@ -38,7 +38,7 @@ bool is_written(const GivenOption& option) {
   });
 }
 
-// True for folders whose content can be regenerated; they are not inputs.
+// True for folders with content that can be regenerated; they are not inputs.
 bool is_cache(const GivenOption& option) {
   return std::any_of(option.names.begin(), option.names.end(), [](const std::string& name) {
     return std::find(kMade.begin(), kMade.end(), name) != kMade.end();

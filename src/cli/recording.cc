@@ -230,7 +230,7 @@ bool has_session(const std::string& path, uint64_t session) {
          header.session == session;
 }
 
-// The files of this run: OUT.PID[-n].EXTENSION whose header contains the session.
+// The files of this run: OUT.PID[-n].EXTENSION with the session in the header.
 std::vector<std::string> files_of(const std::string& output, uint64_t session) {
   const std::string extension = extension_of(output);
   const std::string stem = file_name(with_extension(output, "")) + ".";

@@ -34,7 +34,7 @@ struct RecordRequest {
 struct RecordRun {
   int exit_code = 0;               // the command's; 128 + signal if a signal ended it, as in shells
   std::vector<std::string> files;  // of this run, sorted by name
-  bool for_nvidia = false;         // vendors whose GPUs are recorded
+  bool for_nvidia = false;         // vendors of the recorded GPUs
   bool for_amd = false;
   // Processes that ended without closing their recording; their files were completed from shared
   // memory.

@@ -231,8 +231,8 @@ Result<Bench> open_bench(const RunVerb& verb, SensorChoice choice) {
   return bench;
 }
 
-// Without a calibration, prefers a sensor whose averaging window is documented, unless the user
-// chose one.
+// Without a calibration, prefers a sensor with a documented averaging window, unless the user chose
+// one.
 Result<Bench> open_known_bench(const RunVerb& verb) {
   ASSAY_TRY_ASSIGN(Bench bench, open_bench(verb, verb.sensor));
   const bool known = bench.sensor.window_ns > 0;

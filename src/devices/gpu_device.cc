@@ -415,7 +415,7 @@ class GpuDevice final : public PowerDevice {
   }
 
   // Records events on the idle stream, each between two reads of the CPU's clock. Returns the one
-  // with the shortest round trip, whose time is known to half of it.
+  // with the shortest round trip; its time is known to half of that.
   Result<Anchor> anchor(size_t first_event) {
     Anchor best;
     for (int i = 0; i < kAnchors; ++i) {

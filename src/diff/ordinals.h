@@ -9,8 +9,8 @@
 
 namespace assay {
 
-// Removes the ordinals from operations of every kind whose ordinals differ between the sides, so
-// that each side has one item of that kind.
+// Removes the ordinals from operations of every kind with ordinals that differ between the sides,
+// so that each side has one item of that kind.
 void join_unlike_ordinals(std::vector<DiffRun>& a, std::vector<DiffRun>& b);
 
 }  // namespace assay

@@ -42,8 +42,8 @@ double mean_waiting(const std::vector<DiffRun>& runs) {
   return samples == 0 ? 0 : static_cast<double>(sum_ns) / static_cast<double>(samples);
 }
 
-// Fills `apart` with the ranks whose change exceeds the median change by at least half as much as
-// the largest change does.
+// Fills `apart` with the ranks that exceed the median change by at least half as much as the
+// largest change does.
 void find_apart(DiffRanks& found, int64_t change_ns) {
   constexpr double kLeastShare = 0.25;  // of the change, for the waiting and for a rank's own time
   const int64_t sign = change_ns > 0 ? 1 : -1;

@@ -318,7 +318,7 @@ class CallKinds {
     return first;
   }
 
-  // A call whose copy ended before it returned waited for it. In a short call this may be chance,
+  // A call that returned after its copy ended waited for it. In a short call this may be chance,
   // except for copies to pageable memory, which always block.
   void find_blocking(FlowCall& call, ApiRole role) const {
     call.blocks = is_blocking(role);

@@ -18,7 +18,7 @@ namespace {
 class WorkHeap {
  public:
   void push(int64_t key_ns, uint32_t work) { heap_.push({key_ns, work}); }
-  // The top work whose property still holds at time_ns; kNoFlowRow if there is none. until(work):
+  // The top work that still has the property at time_ns; kNoFlowRow if there is none. until(work):
   // when the property ends.
   template <typename Until>
   uint32_t top(int64_t time_ns, Until until) {

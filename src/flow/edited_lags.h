@@ -55,8 +55,8 @@ struct EditedLags {
   friend bool operator==(const EditedLags&, const EditedLags&) = default;
 };
 
-// The edges of a graph that edits may change. Edges whose target is not after from_ns keep their
-// lag. run and graph must outlive it.
+// The edges of a graph that edits may change. Edges with a target not after from_ns keep their lag.
+// run and graph must outlive it.
 //
 // Problem: 30 edits and their order need some 500 combinations, each of which changes few edges.
 // Method: list once, by kind, the edges that an edit can change (slots), with the facts that decide

@@ -28,7 +28,7 @@ enum class EditKind : uint8_t {
   kKernels,    // durations of kernels by name
   kFamily,     // durations of kernels by kind
   kOps,        // host time of operators by name, with everything inside
-  kFrames,     // host time whose innermost Python frame has this name
+  kFrames,     // host time with an innermost Python frame of this name
   kCalls,      // own time of calls by name
   kCopies,     // copies and fills take no time
   kComm,       // collectives take no time

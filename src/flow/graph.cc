@@ -407,7 +407,7 @@ class GraphMaker {
   std::vector<Edge> edges_;
   std::vector<SegmentPart> parts_;
   std::vector<SegmentPart> hand_parts_;
-  HandOverSilence silence_;  // of the call begin whose edges are in edges_
+  HandOverSilence silence_;  // of the call begin with its edges in edges_
 };
 
 template <typename T>

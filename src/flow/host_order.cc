@@ -59,7 +59,7 @@ class HostOrder {
     return std::min(name(a), name(b)) << 32 | std::max(name(a), name(b));
   }
 
-  // Removes pairs whose names overlap at least three times: they need no order.
+  // Removes pairs with names that overlap at least three times: they need no order.
   void drop_disproved() {
     constexpr uint64_t kPlaces = 3;
     std::unordered_map<NamePair, uint64_t> overlaps;

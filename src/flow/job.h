@@ -52,7 +52,7 @@ struct RankPart {
   uint32_t end = kNoPoint;
   uint32_t device = 0;    // index into RankGraph::exposed
   int64_t bytes = -1;     // of the larger side; -1 = unknown
-  int64_t elements = -1;  // of the larger side, whose byte size may be unknown; -1 = unknown
+  int64_t elements = -1;  // of the larger side, even if its byte size is unknown; -1 = unknown
   int64_t members = 0;    // ranks of the process group; 0 = unknown
   bool uneven = false;    // input and output sizes differ, as in an uneven all-to-all
 };
@@ -85,8 +85,8 @@ RankGraph make_rank_graph(const FlowRun& run, const FlowGraph& graph,
                           const std::vector<DeviceFlow>& devices, std::span<const Interval> windows,
                           const Windows* steps = nullptr);
 
-// Contracts points whose time depends on only one other point. Every replay gives the same ends of
-// runs and times of parts. make_rank_graph already does this.
+// Contracts points that depend on only one other point. Every replay gives the same ends of runs
+// and times of parts. make_rank_graph already does this.
 void slim_rank_graph(RankGraph& graph);
 
 // A rank's arrival at a collective and departure from it, by the common clock.

@@ -158,7 +158,7 @@ LeadingPauses leading_pauses(const FlowReport& report) {
     if (!is_host_work(contributor.cause) || contributor.pause_ns * 2 < found.ns) continue;
     if (!found.who || contributor.pause_ns > found.who->pause_ns) found.who = contributor;
   }
-  // A Python function whose calls are about as long as the shortest stall is one cause, not stalls.
+  // A Python function with calls about as long as the shortest stall is one cause, not stalls.
   const bool shorter_ones = found.who && found.who->name && found.who->cause == FlowCause::kPython &&
                             found.who->pause_ns * 5 < found.who->ns * 4;
   return shorter_ones ? LeadingPauses{} : found;

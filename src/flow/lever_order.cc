@@ -11,9 +11,8 @@ namespace {
 
 // Problem: a greedy order needs a replay of each remaining edit after each one taken. Method: one
 // more edit shortens the current critical path by what it removes from that path's edges, and no
-// run ends before any of its paths does: that bounds the edit's gain. Only edits whose bound
-// reaches the best gain found are replayed, mostly one of 30. The order equals that of replaying
-// all.
+// run ends before any of its paths does: that bounds the edit's gain. Edits are replayed only if
+// the bound reaches the best gain found, mostly one of 30. The order equals that of replaying all.
 class OrderFinder {
  public:
   OrderFinder(const GainFinder& finder, std::span<const OrderedLever> levers, unsigned threads)

@@ -209,7 +209,7 @@ class Comparer {
     slow_.push_back({links_.size(), std::move(meetings)});
   }
 
-  // Sets link.varying if much of the run is in transfers whose 90th percentile is at least 3 times
+  // Sets link.varying if much of the run is in transfers with a 90th percentile of at least 3 times
   // the 10th.
   void find_varying(const Transfers& transfers, LinkClass& link) {
     constexpr size_t kLeastMeetings = 10;

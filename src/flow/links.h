@@ -24,7 +24,7 @@ struct SlowMeetings {
   int64_t gain_ns = 0;
 };
 
-// Transfers whose time varies between short and long.
+// Transfers with times that vary between short and long.
 struct VaryingTransfers {
   int64_t fast_ns = 0;  // 10th percentile
   int64_t slow_ns = 0;  // 90th percentile

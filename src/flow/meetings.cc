@@ -103,7 +103,7 @@ class GroupMatcher {
     });
   }
 
-  // True for kinds whose ends may show that all wait.
+  // True if the ends of this kind may show that all wait.
   static bool may_be_left(const CollectiveGroup& group) {
     return !group.all_wait && group.kind != kSendRecv;
   }

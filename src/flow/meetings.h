@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// Key for matching: a process group and kind of collective, whose parts match in order.
+// Key for matching parts in order: a process group and kind of collective.
 struct CollectiveGroup {
   std::string name;      // process group; may be empty
   std::string ranks;     // as recorded; may be empty

@@ -12,7 +12,7 @@
 namespace assay {
 
 struct MovedLags {
-  // A slot whose own lag changes.
+  // A slot with a change of its own lag.
   struct Own {
     uint32_t slot = 0;
     int64_t lag_ns = 0;

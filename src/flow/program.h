@@ -21,7 +21,7 @@ enum class ProgramLayer : uint8_t { kEngine, kTrainer, kLibrary, kParallel, kFra
 inline constexpr size_t kProgramLayers = 5;
 std::string_view program_layer_name(ProgramLayer layer);  // "engine", as in the table and in JSON
 
-// The trace tables whose names identify programs.
+// The trace tables with names that identify programs.
 enum class ProgramTable : uint8_t { kFrames, kOps, kLabels, kKernels, kThreads };
 inline constexpr size_t kProgramTables = 5;
 

@@ -68,7 +68,7 @@ class Iterations {
   std::vector<int32_t> numbers_;
 };
 
-// Finds the record call of each stream wait whose target is not recorded.
+// Finds the record call of each stream wait without a recorded target.
 //
 // A wait at one place of an iteration refers to the same record call in every iteration: the
 // distance in record calls that no instance contradicts and that binds most often. If none binds, a

@@ -44,7 +44,7 @@ struct FoldVector {
 // The paths from an earlier point.
 struct FoldEdge {
   uint32_t source = 0;           // an earlier point
-  uint32_t device = kNoSegment;  // the point whose segment has the device work
+  uint32_t device = kNoSegment;  // the point with the device work in its segment
   uint32_t host = kNoSegment;    // the same for the host work
   uint32_t first = 0;            // range in RankFold::vectors
   uint32_t count = 0;

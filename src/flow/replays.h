@@ -76,11 +76,11 @@ struct ReplayJoin {
   uint64_t replays = 0;             // graph launches with work
   uint64_t works = 0;               // activities of these
   uint64_t joined = 0;              // of them, with a node
-  uint64_t named = 0;               // of these, kernels whose captured launch has a name
+  uint64_t named = 0;               // of these, kernels with a named captured launch
   // Activities not joined because captures or nodes of other operators match, too, or because only
   // kernel names prevent a match.
   uint64_t ambiguous = 0;
-  std::vector<std::string> files;  // other traces whose captures were replayed
+  std::vector<std::string> files;  // other traces with replayed captures
 };
 
 // Joins replays with captures. They match if counts are equal, copies are at the same places and

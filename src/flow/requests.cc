@@ -12,7 +12,7 @@ namespace {
 // The scheduler's decision comes slightly before the label of its step, and a token's time slightly
 // after its work.
 constexpr int64_t kSlackNs = 2'000'000;
-// Share of requests whose first token must follow a prefill step for clocks to count as equal.
+// Share of first tokens that must follow a prefill step for clocks to count as equal.
 constexpr double kFollowShare = 0.9;
 // For a fitted offset: least requests, their least share within one bin, least ratio to any other
 // bin, bin width, most requests.

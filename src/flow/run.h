@@ -48,7 +48,7 @@ struct FlowCall {
   uint32_t work_count = 0;
   uint32_t first_target = 0;  // range in FlowRun::targets: work that it waited for
   uint32_t target_count = 0;
-  uint32_t slot_work = kNoFlowRow;  // work whose start freed space in the launch queue
+  uint32_t slot_work = kNoFlowRow;  // work that freed space in the launch queue by its start
   // Work that the thread waited for before this call, without a recorded wait.
   uint32_t after_work = kNoFlowRow;
   bool after_unrecorded = false;  // unrecorded time is in between: after_work is no wait

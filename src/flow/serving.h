@@ -16,7 +16,7 @@ namespace assay {
 
 struct FlowRun;
 
-// A step with device work. Work belongs to the step whose label contains its launch call.
+// A step with device work. Work belongs to the step with its launch call inside the label.
 struct ServingStep {
   StepLabel told;
   Interval host;           // span of its label

@@ -1,6 +1,6 @@
 #pragma once
 
-// Kernels of one name and launch shape, some of whose runs take many times as long as the others.
+// Kernels of one name and launch shape with some runs that take many times as long as the others.
 
 #include <cstdint>
 #include <optional>

@@ -110,7 +110,7 @@ class Targets {
   }
 
   // Called if the last submitted works had not ended: the call waited for earlier work (an event),
-  // namely the one whose end its return follows.
+  // namely the one that ended last before the return.
   void add_by_return(const FlowCall& call) {
     if (call.end_ns - call.start_ns < kUsualReturnLimitNs) return;
     const auto after = std::partition_point(

@@ -36,7 +36,7 @@ RecordingCost recording_cost(CostShape shape, double strength);
 
 // Constants of the estimate, fitted to pairs of runs of one program with and without recorder.
 struct CostFit {
-  size_t pairs = 0;     // pairs whose overhead suffices for a fit
+  size_t pairs = 0;     // pairs with enough overhead for a fit
   double slope = 0;     // cost per border per ns of the witness
   double offset_ns = 0;
   double spread = 0;    // half width of the interval / (cost + kFewNs)

@@ -1,7 +1,7 @@
 #pragma once
 
-// Lags for dependencies whose own latency the run does not show: typical times, never longer than
-// recorded.
+// Lags for dependencies if the run does not show their own latency: typical times, never longer
+// than recorded.
 
 #include <cstdint>
 

@@ -186,7 +186,7 @@ std::vector<double> bus_bytes_by_activity(const FlowRun& run) {
   return bytes;
 }
 
-// The factor of one activity, with the family whose error it shares.
+// The factor of one activity, with the family that shares its error.
 struct ScaledWork {
   ScaleFamily family = ScaleFamily::kUnknown;
   KernelScale scale = {};
@@ -267,7 +267,7 @@ class WorkScaler {
     }
   }
 
-  // A collective is a transfer plus a wait for other ranks, whose kernels scale like this one's.
+  // A collective is a transfer plus a wait for other ranks; their kernels scale like this one's.
   void scale_collectives() {
     double was_ns = 0;
     double is_ns = 0;

@@ -511,7 +511,7 @@ class Finder {
   std::map<int64_t, const FlightDump*> by_rank_;
   std::vector<GroupKey> groups_;
   std::map<int64_t, std::set<int64_t>> waits_for_;         // ranks that have not submitted a call
-  std::map<int64_t, std::set<int64_t>> device_waits_for_;  // ranks whose device is in another call
+  std::map<int64_t, std::set<int64_t>> device_waits_for_;  // ranks with a device in another call
   std::map<int64_t, int> weight_;
   std::map<int64_t, std::vector<std::pair<int, HangCulprit>>> reasons_;
   bool waiting_is_beside_ = false;

@@ -6,9 +6,9 @@
 // flight recorder dumps differ from the others.
 // Method: compares the ranks of each process group; groups are identified by name and members. A
 // rank may have submitted fewer collectives, finished fewer, or called a different one. The
-// culprits are ranks with a different call; if there are none, ranks whose device stalls or whose
-// dump is empty or missing; if there are none, ranks that lag and wait for no other rank: the sinks
-// of the wait-for graph over all groups.
+// culprits are ranks with a different call; if there are none, ranks with a stalled device or an
+// empty or missing dump; if there are none, ranks that lag and wait for no other rank: the sinks of
+// the wait-for graph over all groups.
 // Effect: tests/golden/check_hang.py.
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct HangGroup {
                                           // collective
   int64_t stuck_at = -1;                  // the oldest unfinished collective; -1 = none
   std::string stuck_call = {};
-  std::vector<int64_t> started = {};      // ranks whose device has started it
+  std::vector<int64_t> started = {};      // ranks with a device that started it
 };
 
 struct HangCulprit {
@@ -73,7 +73,7 @@ struct HangReport {
   int64_t timeout_ms = -1;
 };
 
-// The dumps must have distinct ranks. `unread`: ranks whose dump is damaged; they count as ranks
+// The dumps must have distinct ranks. `unread`: ranks with a damaged dump; they count as ranks
 // without a dump but are never reported as culprits. Other ranks without a dump are reported only
 // if they are few: one, or up to a quarter of the job.
 HangReport find_hang(const std::vector<FlightDump>& dumps, const std::set<int64_t>& unread = {});

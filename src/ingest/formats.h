@@ -59,7 +59,7 @@ enum class InFolder : uint8_t {
   kByResultsName,  // by ending, also in subfolders
 };
 
-// An open input whose first bytes are already read.
+// An open input with its first bytes already read.
 struct TraceInput {
   const std::string& path;
   ByteSource& source;

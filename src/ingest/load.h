@@ -21,9 +21,9 @@ namespace assay {
 Result<std::vector<std::string>> expand_inputs(const std::vector<std::string>& arguments,
                                                std::vector<std::string>* notes = nullptr);
 
-// Traces in the folder of `file` whose names mention a capture ("capture", "captured"), which may
-// record the capture of its graphs; sorted, without `file`. Empty if there are more than eight: the
-// user must ask for so many.
+// Traces in the folder of `file` with names that mention a capture ("capture", "captured"), which
+// may record the capture of its graphs; sorted, without `file`. Empty if there are more than eight:
+// the user must ask for so many.
 std::vector<std::string> recordings_beside(const std::string& file);
 
 // Loads one input. Errors name the file, and for unsupported formats the format and a suggestion.

@@ -15,8 +15,8 @@ bool holds(std::string_view text, std::string_view part) {
 }
 
 // True for a protobuf message that begins with a message as its field 1, as perfetto.protos.Trace
-// (packet) and tensorflow.profiler.XSpace (planes) do, and continues with fields whose numbers are
-// at most `last`. Fields that are complete in the head must follow each other without a gap.
+// (packet) and tensorflow.profiler.XSpace (planes) do, and continues with fields numbered at most
+// `last`. Fields that are complete in the head must follow each other without a gap.
 bool is_message_of(std::string_view bytes, unsigned last) {
   constexpr unsigned kMessage = 2;
   constexpr int kMostVarintBytes = 5;

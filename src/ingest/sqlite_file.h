@@ -86,8 +86,8 @@ class SqliteFile {
   class Lookup {
    public:
     Lookup() = default;
-    // Sets `text` to the text in the row whose key equals `value`, valid until the next call.
-    // kAbsent if there is none.
+    // Sets `text` to the text in the row with key `value`, valid until the next call. kAbsent if
+    // there is none.
     CellRead find(int64_t value, std::string_view& text);
     Status status() const { return rows_.status(); }
 

@@ -17,8 +17,8 @@ namespace assay {
 constexpr size_t kQuestions = 8;
 constexpr uint32_t kNoMeet = UINT32_MAX;
 
-// A collective or transfer whose ranks waited for each other. If members are missing from the job,
-// the transfer may include waiting for them, and there may be only one rank.
+// A collective or transfer of ranks that waited for each other. If members are missing from the
+// job, the transfer may include waiting for them, and there may be only one rank.
 struct GraphMeeting {
   uint32_t group = 0;            // into JobGraph::groups
   int64_t elements = -1;         // of the larger side; -1 = not recorded
@@ -79,8 +79,8 @@ class JobGraph {
   // under question q at [p * kQuestions + q].
   std::array<int64_t, kQuestions> replay(const GraphUsual& usual, const GraphAsk& ask,
                                          std::vector<int64_t>* times = nullptr) const;
-  // Number of points whose time in an unmodified replay differs from the recorded time. Any value
-  // but 0 is a bug.
+  // Number of points that differ from their recorded time in an unmodified replay. Any value but 0
+  // is a bug.
   uint64_t identity_errors() const;
 
  private:

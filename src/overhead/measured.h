@@ -98,7 +98,7 @@ struct MeasuredReport {
   TrustNotes trust;
 };
 
-// Minimum share of the invocations whose keys the replay must have; below it, the replay is of
+// Minimum share of the invocations that the replay must have by key; below it, the replay is of
 // another run.
 constexpr double kLeastCoverage = 0.5;
 

@@ -40,7 +40,7 @@ std::string_view overhead_mode_name(HostOverheadMode mode);
 // True if the sums of this mode are as printed in the papers: they may exceed wall time.
 constexpr bool is_literal(HostOverheadMode mode) { return mode != HostOverheadMode::kExclusive; }
 
-// Population whose median is the dispatch base (Eq. 7).
+// The dispatch base (Eq. 7) is the median of this population.
 enum class BaseWeighting : uint8_t {
   kKernel,      // one mean value per unique native kernel (the authors' program)
   kInvocation,  // one value per invocation (Eq. 7 as printed)

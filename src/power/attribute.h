@@ -173,7 +173,7 @@ struct EnergyReport {
   int64_t unattributed_uj = 0;  // total - base - kernels; may be negative
   double kernels_low_j = 0;     // 95 %
   double kernels_high_j = 0;
-  double kernels_true_j = 0;  // divided by the gain, whose error is in the interval
+  double kernels_true_j = 0;  // divided by the gain; its error is in the interval
   double kernels_true_low_j = 0;
   double kernels_true_high_j = 0;
   SensorGain gain = {};

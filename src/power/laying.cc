@@ -128,7 +128,7 @@ std::vector<TimedUse> use_near(const std::vector<LoggedValue>& use, int64_t move
   return timed;
 }
 
-// Updates whose window is inside the known time. Outside it, unrecorded activities may have run.
+// Updates with a window inside the known time. Outside it, unrecorded activities may have run.
 std::vector<TimedPower> updates_inside(const std::vector<TimedPower>& updates, double reach_s,
                                        double least_lag_s, KnownSpan known) {
   std::vector<TimedPower> inside;

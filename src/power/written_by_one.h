@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// Number of GPUs whose rows appear to alternate (every n-th row belongs together); 1 = no
+// Number of GPUs that appear to alternate in the rows (every n-th row belongs together); 1 = no
 // alternation. Input of both checks below.
 size_t writers_in_turn(const PowerSeries& series);
 

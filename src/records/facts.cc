@@ -74,7 +74,7 @@ constexpr Attribute kAttributes[] = {
     {"change", "attention_times", false},
 };
 
-// Attributes whose values are words.
+// Attributes with words as values.
 constexpr Attribute kWords[] = {
     {"hardware", "architecture", false}, {"hardware", "fabric", false},
     {"architecture", "maker", true},     {"architecture", "segment", true},

@@ -100,7 +100,7 @@ class FactBook {
     bool complete() const { return missing.empty(); }
   };
   const Section* find(std::string_view kind, std::string_view name) const;
-  // A device whose name ends with its memory size. bare: the name without the vendor.
+  // A device with its memory size at the end of its name. bare: the name without the vendor.
   const Section* find_by_memory(const std::string& bare, std::string_view vendor) const;
   Section& open(std::string_view kind, std::string_view name);
   static void complete(Section& section);

@@ -34,7 +34,7 @@ struct SensorResponse {
   // as modelled. The intervals then include all values with at most a quarter more scatter.
   bool misfit = false;
 
-  // A boxcar whose ramp is absent or less than a fifth of the window, which a curve inside a kernel
+  // A boxcar with no ramp or one of less than a fifth of the window, which a curve inside a kernel
   // does not show.
   bool is_boxcar_alone() const {
     return kind == ResponseKind::kBoxcar && 5 * ramp.high_ns < window.ns;

@@ -130,8 +130,8 @@ AttentionExtents of_rows(const Sizes& q, const Sizes& k, const Sizes& v, HeadLay
 }
 
 // Concatenated sequences. Lengths are known for a single sequence, or if all have the maximum
-// length. Paged keys are a pool whose size is unrelated to the sequences. Their lengths are known
-// if the longest is not longer than the longest query, which then attends to nothing else.
+// length. Paged keys are a pool of a size unrelated to the sequences. Their lengths are known if
+// the longest is not longer than the longest query, which then attends to nothing else.
 AttentionExtents of_tokens(const Attention& kind, const OpInputs& inputs, const Sizes& q,
                            const Sizes& k, const Sizes& v) {
   const TensorInput* starts = inputs.tensor(kind.starts);

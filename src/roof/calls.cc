@@ -245,7 +245,7 @@ class Finder {
     std::erase_if(shown_, [](const auto& one) { return one.second.fewest > one.second.most; });
   }
 
-  // Bounds kernels whose operators give no information, from their launches.
+  // Bounds kernels from their launches if their operators give no information.
   void ask_launches() {
     const KernelShapeTable& shapes = trace_.kernel_shapes;
     for (size_t i = 0; i < shapes.size(); ++i) {

@@ -133,7 +133,7 @@ WorkAnswer sorting_work(Sorting kind, const OpInputs& inputs) {
   return told(work, typed);
 }
 
-// True for operators whose weights belong to the layer and are not arguments.
+// True for operators with weights that belong to the layer and are not arguments.
 bool hides_weights(std::string_view op) {
   return op == "vllm::moe_forward" || op == "vllm::moe_forward_shared";
 }

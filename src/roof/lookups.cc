@@ -180,8 +180,8 @@ WorkAnswer scatter(const Scatter& kind, bool in_place, const OpInputs& inputs) {
 
 // Indices of index and index_put: tensors that broadcast to one shape, one per leading axis, of
 // eight bytes per element, as PyTorch's kernels read them. Profilers omit lists of optional
-// tensors, and the types of list elements. An index whose shape matches axes of the source may be a
-// mask, and the number of elements that it selects depends on data.
+// tensors, and the types of list elements. An index with a shape that matches axes of the source
+// may be a mask, and the number of elements that it selects depends on data.
 struct Indexed {
   WorkKnown known = WorkKnown::kNoShapes;
   double elements = 0;     // of the result

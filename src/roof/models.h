@@ -43,8 +43,7 @@ struct LookupSizes {
   double bags = 0;  // per table; 0 = unknown from the sizes
 };
 LookupSizes lookup_sizes(const OpInputs& inputs);
-// True for an elementwise operator whose result has the type of its arguments; false for
-// comparisons.
+// True for an elementwise operator with a result of its arguments' type; false for comparisons.
 bool keeps_type(std::string_view op);
 // All other operators that stream through memory.
 std::optional<WorkAnswer> stream_work(std::string_view op, const OpInputs& inputs);
@@ -72,7 +71,7 @@ inline double at_axis(const std::optional<Sizes>& values, size_t axis, double ot
   return axis < values->size() ? (*values)[axis] : otherwise;
 }
 
-// The table entry whose `op` matches; nullptr if there is none.
+// The table entry with a matching `op`; nullptr if there is none.
 template <typename Table>
 auto find_op(const Table& table, std::string_view op) {
   const auto found =

@@ -112,7 +112,7 @@ std::string no_roof(const std::string& name, bool known) {
 
 }  // namespace
 
-// Rates besides FLOP/s whose sources are reported.
+// Rates besides FLOP/s with reported sources.
 const std::set<std::string> kOtherRates = {"bandwidth_tb_s", "cache_mb",  "cache_front_mb",
                                            "cache_tb_s",     "link_gb_s", "nic_gb_s"};
 

@@ -57,7 +57,7 @@ Result<ThroughputData> make_throughput_data(const BenchTable& table,
                                             const LeastLatency& least_latency = {},
                                             size_t most_rows = std::numeric_limits<size_t>::max());
 
-// Sequences that run at a time. 1 for llama.cpp, whose batch size counts tokens of one prompt.
+// Sequences that run at a time. 1 for llama.cpp, where the batch size counts tokens of one prompt.
 double sequences_of(const BenchRow& row);
 // Latency in seconds as measured, or from the throughput.
 double latency_of(const BenchRow& row);

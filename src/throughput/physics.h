@@ -36,7 +36,7 @@ std::string_view physics_term_name(PhysicsTerm term);
 // Minimum share of a device's memory for sequences, even if the declared weights leave less.
 inline constexpr double kLeastFreeMemory = 0.02;
 
-// True for llama.cpp, whose batch size is the chunk size of the prompt.
+// True for llama.cpp, where the batch size is the chunk size of the prompt.
 bool batch_is_chunk(const BenchRow& row);
 // 1e9 weights that one step of `sequences` tokens reads. That is the shared weights plus the
 // experts that at least one token selects, if tokens select experts uniformly.

@@ -61,7 +61,7 @@ class TraceBuilder {
   ImportLog log;
   TimeShape time_shape;
   std::vector<SpanMark> marks;
-  // Ends of arrows from calls to GPU activities, for files whose rows have no correlation ids.
+  // Ends of arrows from calls to GPU activities, for files without correlation ids in the rows.
   std::vector<ForwardBackwardFlowRow> dependency_flows;
   // (row of other_events, correlation id), for rows that have one.
   std::vector<std::pair<uint32_t, uint32_t>> other_correlations;

@@ -7,12 +7,12 @@
 //    together they contain nearly all launches. Each is a window, however different: a replayed
 //    decode step has one launch, a prefill thousands.
 //
-// 3. Steps of an inference engine: the outermost annotations of one thread whose names say prefill
-//    or decode (trace/phases.h), if together they contain nearly all launches and decode is more
-//    frequent than prefill; a label around a whole decode loop occurs once per prefill. Decode
+// 3. Steps of an inference engine: the outermost annotations of one thread with names that say
+//    prefill or decode (trace/phases.h), if together they contain nearly all launches and decode is
+//    more frequent than prefill; a label around a whole decode loop occurs once per prefill. Decode
 //    steps must have similar numbers of launches, as in 4. Each span is a window, in any order.
 //
-// 4. A repeated user span: the outermost annotations of one thread whose names differ only in
+// 4. A repeated user span: the outermost annotations of one thread with names that differ only in
 //    digits ("step[DECODE bs=8]", "step[DECODE bs=9]"), at least two, that contain nearly all
 //    launches of the trace, each between half and twice as many as the median one. Each span is a
 //    window.

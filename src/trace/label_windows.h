@@ -1,6 +1,6 @@
 #pragma once
 
-// Windows selected by label: the annotations whose label matches a glob.
+// Windows selected by label: the annotations with a label that matches a glob.
 
 #include <cstdint>
 #include <string_view>

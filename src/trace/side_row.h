@@ -7,8 +7,8 @@
 
 namespace assay {
 
-// The row of a side table whose owner is `owner`; SIZE_MAX if there is none. owners: the sorted
-// owner column. Binary search.
+// The row of `owner` in a side table; SIZE_MAX if there is none. owners: the sorted owner column.
+// Binary search.
 template <typename RowId>
 size_t side_row(const std::vector<RowId>& owners, RowId owner) {
   const auto found = std::lower_bound(owners.begin(), owners.end(), owner);

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-// For client results whose latency is the mean over requests. Computes a missing concurrency by
+// For client results that give the mean latency over requests. Computes a missing concurrency by
 // Little's law: requests per second x mean latency. If the request rate limited a run, that value
 // replaces the limit; if it cannot be computed, the row is dropped.
 void settle_concurrency(BenchTable& table);

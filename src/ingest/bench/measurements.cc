@@ -36,7 +36,7 @@ bool tells_itself(double value) {
   return std::fabs(value / unit - std::round(value / unit)) > 1e-9 * value / unit;
 }
 
-// Drops rows of one engine, device and size whose TTFT and TPOT are equal to the last digit.
+// Drops rows of one engine, device and size with TTFT and TPOT equal to the last digit.
 void drop_copies(BenchTable& table) {
   using Key = std::tuple<double, double, double, double, double, std::string, std::string>;
   std::map<Key, size_t> first;

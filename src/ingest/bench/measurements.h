@@ -7,8 +7,8 @@
 
 namespace assay {
 
-// Removes TTFT and TPOT from rows whose client did not stream: there the first token arrives with
-// the last one.
+// Removes TTFT and TPOT from rows of clients that did not stream: there the first token arrives
+// with the last one.
 void refuse_unstreamed(BenchTable& table);
 // Sets the benchmark run of each row, drops copies and marks unsteady groups. May be called again
 // after other tables were appended.

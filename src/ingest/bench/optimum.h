@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads results of Hugging Face's optimum-benchmark: a benchmark.json with `config` and `report`,
-// and the CSV files of the llm-perf leaderboard, whose titles are the same names with dots.
+// and the CSV files of the llm-perf leaderboard. Their titles are the same names with dots.
 
 #include <string>
 #include <vector>

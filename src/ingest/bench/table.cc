@@ -148,7 +148,7 @@ bool runs_by_client(const BenchTable& table) {
          table.format == "aiperf" || table.format == "inferencemax";
 }
 
-// Error text for a table whose rows were all dropped, with the reason.
+// Error text, with the reason, for a table with all rows dropped.
 std::string no_row_left(const BenchTable& table) {
   std::string text = "no row can be used";
   for (const BenchOddity& oddity : table.oddities) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Access to exports whose values have the same names in JSON and CSV.
+// Access to exports with the same names of values in JSON and CSV.
 
 #include <functional>
 #include <initializer_list>

@@ -139,7 +139,7 @@ class AscendLanes {
     return false;
   }
 
-  // The program's thread whose calls CANN's lane with the same thread id shows.
+  // The program's thread with its calls in CANN's lane of the same thread id.
   ThreadId thread_of(ThreadId cann) {
     const std::string tid = builder_.lane(cann).tid;
     return program_.empty() ? cann : builder_.thread(program_, tid);

@@ -27,8 +27,8 @@ struct SplitFile {
 };
 
 // Writes the processes of the file at `path` into `folder`, one file each; reads the input twice. A
-// device row belongs to the process that its pid's label names, else to the one whose rows surround
-// it in the file, else to the one with calls before the rows of the device. Errors: kUnsupported if
+// device row belongs to the process that its pid's label names, else to the one with rows around it
+// in the file, else to the one with calls before the rows of the device. Errors: kUnsupported if
 // several processes fit a device, and those of files. A truncated input gives truncated files.
 Result<SplitFile> split_processes(const std::string& path, const std::string& folder);
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// Detects Chrome traces whose rows are all of unknown form: timelines of frameworks and custom
-// tools.
+// Detects Chrome traces with only rows of unknown form: timelines of frameworks and custom tools.
 
 #include "base/result.h"
 #include "trace/trace.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 // Reads Python pickles of plain data: numbers, texts, lists, tuples and dicts. A pickle is a
-// program for a small stack machine, whose opcodes are defined in the comments of CPython's
+// program for a small stack machine. Its opcodes are defined in the comments of CPython's
 // Lib/pickletools.py. Only opcodes that make such values are executed. Opcodes that import, call or
 // build objects are errors that name the opcode, so that no code of a file ever runs.
 

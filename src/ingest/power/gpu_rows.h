@@ -27,9 +27,9 @@ struct GpuRows {
 // times: of the rows, in ns. told: number of GPUs in the log, 0 = detect it.
 // Gaps within a round are shorter than gaps between rounds; the two are separated at the widest
 // step in the logarithms of the sorted gaps. Rows of a complete round are assigned in order. A
-// round with lost rows gets the GPUs whose previous values fit best, never the row number modulo
-// the count. With a given number of GPUs and no visible rounds, rows must be evenly spaced, and
-// lost rows leave a gap of a multiple of that spacing.
+// round with lost rows gets the GPUs with the best-fitting previous values, never the row number
+// modulo the count. With a given number of GPUs and no visible rounds, rows must be evenly spaced,
+// and lost rows leave a gap of a multiple of that spacing.
 // Fails if rows look like those of several GPUs but have no rounds, or if a gap does not determine
 // the number of lost rows.
 Result<GpuRows> place_gpu_rows(const CsvTable& table, const std::vector<int64_t>& times,

@@ -89,7 +89,7 @@ Result<int> power_column(const CsvTable& table, const std::string& path,
   for (const char* name : {"power.draw.instant", "power.draw", "power_w", "power.draw.average"}) {
     if (const int column = column_starting(table, name); column >= 0) return column;
   }
-  // For custom scripts: the only column whose name means power.
+  // For custom scripts: the only column with a name that means power.
   std::vector<int> others;
   std::string names;
   for (size_t i = 0; i < table.header.size(); ++i) {

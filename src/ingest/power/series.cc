@@ -243,8 +243,8 @@ Result<PowerLog> power_log_of(const LogSamples& samples, const std::string& path
     const bool silent = std::all_of(device.readings.begin(), device.readings.end(),
                                     [](const LogSample& one) { return one.value == 0; });
     if (silent && !device.readings.empty()) {
-      // A device that always shows 0 W is the second die of a card, whose power the first die
-      // reports.
+      // A device that always shows 0 W is the second die of a card; the first die reports the
+      // card's power.
       ++log.devices_silent;
       device.readings.clear();
     }

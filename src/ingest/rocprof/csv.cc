@@ -49,7 +49,7 @@ constexpr std::array<KnownTable, 9> kTables = {{
     {RocprofTable::kKernelsV1, "a kernel trace of rocprof v1", {"kernelname", "beginns", "endns"}},
 }};
 
-// Columns of rocprof v1 that describe a dispatch. All others are counters, whose kernels run
+// Columns of rocprof v1 that describe a dispatch. All others are counters; their kernels run
 // serialized.
 constexpr std::array<std::string_view, 23> kV1Columns = {
     "index",     "kernelname", "gpu-id",  "queue-id",  "queue-index", "pid",
@@ -92,8 +92,8 @@ bool whole_number(std::string_view text, int64_t& value) {
   return parse_decimal(text, 0, value, shape) == DecimalStatus::kOk;
 }
 
-// True for a time that a spreadsheet rounded, such as "8.1097E+14", whose last digit is longer than
-// a kernel.
+// True for a time that a spreadsheet rounded, such as "8.1097E+14", with a last digit longer than a
+// kernel.
 bool is_rounded_time(std::string_view text) {
   constexpr int kLastDigit = 4;  // 10 us
   const size_t at = text.find_first_of("eE");

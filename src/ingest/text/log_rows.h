@@ -20,7 +20,7 @@ struct LogStamp {
   int64_t t_ns = 0;
   LogClock clock = LogClock::kUnknownOrigin;
 };
-// Parses a date with time, a time of day, or a number since 1970 whose unit is inferred from its
+// Parses a date with time, a time of day, or a number since 1970 in a unit inferred from its
 // magnitude; nullopt for other texts.
 std::optional<LogStamp> log_stamp(std::string_view text);
 
@@ -34,7 +34,7 @@ int64_t uprof_days(const std::string& text);
 
 // Unit in brackets at the end of a header, in lower case: "w" of "power.draw [W]".
 std::string unit_of(const std::string& header);
-// The first column whose name begins with `name`, which is in lower case; -1 if there is none.
+// The first column with name prefix `name`, which is in lower case; -1 if there is none.
 int column_starting(const CsvTable& table, std::string_view name);
 // The cell; empty text if the row or the column is missing.
 const std::string& cell(const CsvTable& table, size_t row, int column);

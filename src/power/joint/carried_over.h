@@ -1,7 +1,7 @@
 #pragma once
 
-// Detects sensors whose samples keep a part of the previous one. A window after ramps cannot model
-// them.
+// Detects sensors with samples that keep a part of the previous one. A window after ramps cannot
+// model them.
 
 #include <vector>
 

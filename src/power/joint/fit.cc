@@ -963,7 +963,7 @@ Scored JointSearch::best_with_lag(double lag_s, const Scored& next_to_it,
 }
 
 // Profile over the whole range in even steps, from the best optimum outwards, and close to each
-// optimum, whose valleys may be narrower. Sorted by lag.
+// optimum, where valleys may be narrower. Sorted by lag.
 std::vector<Scored> JointSearch::profile_lag(const std::vector<Scored>& modes) {
   const Span95 all = problem_.prior.lag_s;
   const double step_s = (all.high - all.low) / kLagSteps;

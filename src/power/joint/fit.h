@@ -105,10 +105,10 @@ struct JointFit {
   // Age in seconds of the oldest content of a sample, over all allowed responses: lag, window,
   // ramps down to 2 %, and updates kept.
   double reach_s = 0;
-  // false: `kept` is not determined. Either the samples show a single load, whose tail a part kept,
-  // a ramp and a slow GPU explain equally well. Or there are so few samples that no part kept fits
-  // about as well as some. `kept` then ranges from 0 to the maximum that fits, and intervals cover
-  // the whole range.
+  // false: `kept` is not determined. Either the samples show a single load, and a part kept, a ramp
+  // and a slow GPU explain its tail equally well. Or there are so few samples that no part kept
+  // fits about as well as some. `kept` then ranges from 0 to the maximum that fits, and intervals
+  // cover the whole range.
   bool kept_told = true;
   bool one_load = false;  // the load steps up and down at most once
   struct Mode {

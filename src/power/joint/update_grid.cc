@@ -93,7 +93,7 @@ struct GridPeriod {
 };
 
 // The middle of the tried periods around the best that contradict equally few pairs. Widely spaced
-// polls leave a range, whose lower end would be 1 % off in logs of 4 s.
+// polls leave a range; its lower end would be 1 % off in logs of 4 s.
 GridPeriod middle_of(const std::vector<GridPeriod>& tried) {
   const auto best =
       std::min_element(tried.begin(), tried.end(), [](const GridPeriod& a, const GridPeriod& b) {

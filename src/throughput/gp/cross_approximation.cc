@@ -111,7 +111,7 @@ class Cross {
   std::vector<size_t> pivot_columns_;
   std::vector<size_t> swept_;
   Matrix sample_;     // swept columns of the kernel
-  size_t asked_ = 0;  // the row whose residual is in row_
+  size_t asked_ = 0;  // the row with its residual in row_
   Index rank_ = 0;
 };
 

@@ -83,7 +83,7 @@ void add_product(Matrix& k, const Matrix& a, double sign) {
   if (a.rows() > 0) k.selfadjointView<Eigen::Lower>().rankUpdate(a.transpose(), sign);
 }
 
-// Pivoted Cholesky factor of a positive semidefinite matrix whose columns are computed on demand.
+// Pivoted Cholesky factor of a positive semidefinite matrix with columns computed on demand.
 struct PivotedCholesky {
   std::vector<size_t> pivots;
   Matrix factor;  // size x pivots; factor * factor' = matrix, up to the threshold
