@@ -31,11 +31,13 @@ const DiffRun* find_rank(const std::vector<DiffRun>& runs, int64_t rank) {
   return nullptr;
 }
 
-// Mean per sample over all ranks.
-double mean_waiting(const std::vector<DiffRun>& runs) {
+// Mean per sample over the compared ranks.
+double mean_waiting(const std::vector<DiffRun>& runs, const std::vector<DiffRankTime>& compared) {
   int64_t sum_ns = 0;
   size_t samples = 0;
   for (const DiffRun& run : runs) {
+    const auto is_run = [&run](const DiffRankTime& one) { return one.rank == run.rank; };
+    if (std::none_of(compared.begin(), compared.end(), is_run)) continue;
     sum_ns += run.waiting_ns;
     samples += run.samples.size();
   }
@@ -101,7 +103,8 @@ DiffRanks compare_ranks(const std::vector<DiffRun>& a, const std::vector<DiffRun
   if (found.ranks.size() < 2) return {};
   std::sort(found.ranks.begin(), found.ranks.end(),
             [](const DiffRankTime& x, const DiffRankTime& y) { return x.rank < y.rank; });
-  found.waiting_change_ns = std::llround(mean_waiting(b) - mean_waiting(a));
+  found.waiting_change_ns =
+      std::llround(mean_waiting(b, found.ranks) - mean_waiting(a, found.ranks));
   if (change_ns != 0) find_apart(found, change_ns);
   return found;
 }

@@ -32,7 +32,7 @@ struct DiffRankTime {
 // Changes of a job by rank.
 struct DiffRanks {
   std::vector<DiffRankTime> ranks;  // by rank; empty = unknown
-  int64_t waiting_change_ns = 0;    // per iteration and GPU, over all ranks
+  int64_t waiting_change_ns = 0;    // per iteration and GPU, over these ranks
   // Ranks that stand out, ascending: their local time changed in the direction of the total, far
   // more than that of the others, and the waits of the others changed with it. Empty if no rank
   // stands out.

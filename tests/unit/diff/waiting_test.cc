@@ -69,6 +69,14 @@ TEST(DiffWaiting, TheRankThatOthersWaitForStandsApart) {
   EXPECT_EQ(faster.apart_ns, -410);
 }
 
+TEST(DiffWaiting, RanksWithoutKnownWaitsOrAPartnerAreLeftOutOfTheMean) {
+  auto a = job({{1000, 10}, {1000, 0}, {1000, 10}, {1000, 20}, {1000, 800}});
+  const auto b = job({{1400, 390}, {1400, 410}, {1400, 0}, {1400, 400}});
+  EXPECT_EQ(compare_ranks(a, b, 400).waiting_change_ns, 290);
+  a[2].waiting_ns = -1;
+  EXPECT_EQ(compare_ranks(a, b, 400).waiting_change_ns, 390);  // 1200 / 3 - 30 / 3
+}
+
 // Transfers that take longer are no rank's own time.
 TEST(DiffWaiting, ASlowLinkMakesNoRankSlow) {
   const auto a = job({{1000, 10}, {1000, 0}, {1000, 10}, {1000, 20}});
