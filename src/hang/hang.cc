@@ -15,7 +15,8 @@ namespace {
 using Members = std::vector<int64_t>;
 using GroupKey = std::pair<std::string, Members>;  // description and members
 
-// Weights of evidence: a different call outweighs a stalled device, which outweighs a late host.
+// Strength of evidence: a different call outweighs a stalled device, which outweighs a late host,
+// however often each is seen.
 constexpr int kAsksOtherwise = 100;
 constexpr int kStandsStill = 20;
 constexpr int kLeftNothing = 10;
@@ -409,7 +410,6 @@ class Finder {
 
   void blame(int64_t rank, int weight, HangReason reason, size_t group, int64_t at,
              int64_t others_at, std::string asks = {}, std::string others_ask = {}) {
-    weight_[rank] += weight;
     reasons_[rank].push_back({weight, HangCulprit{.rank = rank,
                                                   .reason = reason,
                                                   .group = group,
@@ -428,15 +428,15 @@ class Finder {
       return;
     }
     int most = 0;
-    for (const auto& [rank, weight] : weight_) most = std::max(most, weight);
+    for (const auto& [rank, reasons] : reasons_) most = std::max(most, strongest(rank));
     const int least = most >= kAsksOtherwise ? kAsksOtherwise : kLeftNothing;
     std::vector<int64_t> named;
-    for (const auto& [rank, weight] : weight_) {
-      if (weight >= least && strongest(rank) > kIsBehind) named.push_back(rank);
+    for (const auto& [rank, reasons] : reasons_) {
+      if (strongest(rank) >= least) named.push_back(rank);
     }
     for (const bool devices : {true, false}) {
       if (!named.empty()) break;
-      for (const auto& [rank, weight] : weight_) {
+      for (const auto& [rank, reasons] : reasons_) {
         const auto none = [rank = rank](const std::set<int64_t>& waits) {
           return waits.size() == waits.count(rank);
         };
@@ -512,7 +512,6 @@ class Finder {
   std::vector<GroupKey> groups_;
   std::map<int64_t, std::set<int64_t>> waits_for_;         // ranks that have not submitted a call
   std::map<int64_t, std::set<int64_t>> device_waits_for_;  // ranks with a device in another call
-  std::map<int64_t, int> weight_;
   std::map<int64_t, std::vector<std::pair<int, HangCulprit>>> reasons_;
   bool waiting_is_beside_ = false;
   HangReport report_;

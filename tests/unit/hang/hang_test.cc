@@ -70,6 +70,36 @@ TEST(Hang, ADeviceThatFinishedLessThanTheOthersStopped) {
   EXPECT_EQ(report.culprits[0].reason, HangReason::kDevice);
 }
 
+// Rank 0's device stopped in five groups, rank 1's in one: how many groups a rank has does not
+// clear another.
+TEST(Hang, ADeviceThatStoppedInOneGroupIsNamedLikeOneThatStoppedInFive) {
+  using Groups = std::vector<std::pair<std::string, std::vector<int64_t>>>;
+  std::vector<FlightDump> dumps;
+  const auto dump = [&dumps](int64_t rank, const Groups& groups, FlightState last) {
+    FlightDump& one = dumps.emplace_back(FlightDump{.rank = rank});
+    for (const auto& [name, members] : groups) {
+      one.groups[name] = {name, members};
+      for (int64_t seq = 1; seq <= 2; ++seq) {
+        one.entries.push_back({.record = static_cast<int64_t>(one.entries.size()),
+                               .group = name,
+                               .desc = name,
+                               .seq = seq,
+                               .call = "nccl:all_reduce",
+                               .state = seq == 1 ? FlightState::kCompleted : last});
+      }
+    }
+  };
+  Groups of_zero;
+  for (int64_t peer = 2; peer < 7; ++peer) {
+    of_zero.push_back({"p" + std::to_string(peer), {0, peer}});
+    dump(peer, {of_zero.back()}, FlightState::kCompleted);
+  }
+  dump(0, of_zero, FlightState::kScheduled);
+  dump(1, {{"p7", {1, 7}}}, FlightState::kScheduled);
+  dump(7, {{"p7", {1, 7}}}, FlightState::kCompleted);
+  EXPECT_EQ(ranks_of(find_hang(dumps)), (std::vector<int64_t>{0, 1}));
+}
+
 TEST(Hang, AnotherSizeIsNamedInAGroupOfTwo) {
   std::vector<FlightDump> dumps = alike(14, 11);
   dumps[3].entries[11].in_elements = {9};
