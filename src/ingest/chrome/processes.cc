@@ -428,6 +428,7 @@ class Owners {
   // every combination occurs or there is only one axis.
   bool ranks_of_labels() {
     static constexpr std::string_view kOrder[] = {"DP", "PP", "EP", "TP"};
+    constexpr int64_t kMostRanks = int64_t{1} << 30;          // larger numbers cannot be ranks
     std::map<std::pair<size_t, std::string>, int64_t> sizes;  // of axes, by their order
     std::vector<std::map<std::pair<size_t, std::string>, int64_t>> places;
     for (const Process& process : processes_) {
@@ -438,7 +439,7 @@ class Owners {
         rest.remove_prefix(std::min(rest.size(), part.size() + 1));
         const std::string axis(part.substr(0, part.find_first_of("0123456789")));
         int64_t number = 0;
-        if (!parse_int64(part.substr(axis.size()), number)) return false;
+        if (!parse_int64(part.substr(axis.size()), number) || number > kMostRanks) return false;
         const auto known = std::find(std::begin(kOrder), std::end(kOrder), axis);
         const size_t order =
             known == std::end(kOrder) ? 0 : static_cast<size_t>(known - std::begin(kOrder)) + 1;
@@ -450,7 +451,10 @@ class Owners {
     std::set<int64_t> taken;
     for (size_t p = 0; p < processes_.size(); ++p) {
       int64_t rank = 0;
-      for (const auto& [axis, size] : sizes) rank = rank * size + places[p][axis];
+      for (const auto& [axis, size] : sizes) {
+        rank = rank * size + places[p][axis];
+        if (rank > kMostRanks) return false;
+      }
       processes_[p].rank = rank;
       taken.insert(rank);
     }

@@ -112,6 +112,28 @@ TEST(ChromeReader, RanksInOneFileThatFitEachOthersWorkAreRefused) {
   EXPECT_NE(split.error().message.find("2 processes in one file"), std::string::npos);
 }
 
+// Numbers in labels that no rank can have: the processes keep their labels, without ranks.
+TEST(ChromeReader, LabelsWithImpossibleRanksGiveNoRank) {
+  const auto on = [](const std::string& label, int64_t start_us) {
+    return R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":")" + label +
+           R"(","tid":7,"ts":)" + std::to_string(start_us) + R"(,"dur":2})";
+  };
+  const std::filesystem::path folder = testing::scratch_path("");
+  std::filesystem::create_directories(folder);
+  const std::string merged = (folder / "merged.json").string();
+  std::ofstream(merged) << events(on("[TP0] 1", 10) + "," + on("[TP9223372036854775806] 2", 20));
+  const auto split = split_processes(merged, folder.string());
+  ASSERT_TRUE(split) << split.error().describe();
+  ASSERT_EQ(split->parts.size(), 2u);
+  EXPECT_EQ(split->parts[0].name, "TP0");
+  for (const ProcessPart& part : split->parts) {
+    const auto own = load_trace(part.path, {});
+    ASSERT_TRUE(own) << own.error().describe();
+    EXPECT_FALSE(own->distributed.rank);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(ChromeReader, WaitingCommandsAreNotActivities) {
   const auto kind_of = [](const std::string& category, const std::string& name) {
     return must_read(events(R"({"ph":"X","cat":")" + category + R"(","name":")" + name +
