@@ -66,6 +66,9 @@ std::optional<LogNumber> log_number(std::string_view text) {
     return std::nullopt;
   }
   if (is_blank(number.value)) return std::nullopt;
+  // "1,234" is 1234 or 1.234, depending on the locale of its writer.
+  const std::string_view rest = text.substr(digits);
+  if (rest.size() > 1 && rest[0] == ',' && is_digit(rest[1])) return std::nullopt;
   number.unit = lower(trimmed(text.substr(digits)));
   return number;
 }

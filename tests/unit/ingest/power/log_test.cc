@@ -239,6 +239,18 @@ TEST(PowerLogReader, ErrorsInCellsAreCounted) {
   EXPECT_EQ(log->series[0].readings.size(), 1u);
 }
 
+// 1.2 or 1200 joules: the cell does not say.
+TEST(PowerLogReader, NumbersWithACommaInsideAreNotRead) {
+  const auto log = read(
+      "timestamp,total_energy [J]\n"
+      "2024/04/03 11:08:14.000,900\n"
+      "2024/04/03 11:08:15.000,\"1,200\"\n"
+      "2024/04/03 11:08:16.000,1500\n");
+  ASSERT_TRUE(log) << log.error().describe();
+  EXPECT_EQ(log->rows_without_power, 1u);
+  EXPECT_EQ(log->counter_resets, 0u);
+}
+
 TEST(PowerLogReader, RowsPerGpuWithAndWithoutAnIndex) {
   const auto named = read(
       "timestamp, index, power.draw [W]\n"
