@@ -108,7 +108,10 @@ Precision precision_of(std::string_view words) {
     const double activations = weights->bytes > 2 ? weights->bytes : 2;
     precision = {weights->bytes, activations, weights->units, true};
   }
-  if (kv != nullptr) precision.kv_bytes = kv->bytes;
+  if (kv != nullptr) {
+    precision.kv_bytes = kv->bytes;
+    precision.kv_told = true;
+  }
   return precision;
 }
 
@@ -116,7 +119,9 @@ Precision precision_of(std::string_view variant, std::string_view model) {
   const Precision told = precision_of(variant);
   if (told.told) return told;
   Precision named = precision_of(model);
+  if (!told.kv_told) return named;
   named.kv_bytes = told.kv_bytes;
+  named.kv_told = true;
   return named;
 }
 

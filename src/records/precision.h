@@ -16,6 +16,7 @@ struct Precision {
   double kv_bytes = 2;      // per value of the KV cache
   MatrixUnits units = MatrixUnits::k16Bit;
   bool told = false;  // false: unknown, assumed to be 16 bits
+  bool kv_told = false;  // false: kv_bytes is that of the activations
 };
 
 // Lower bound of the mean bytes per weight of any format in use.

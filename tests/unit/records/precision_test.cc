@@ -36,6 +36,12 @@ TEST(Precision, TheCacheHasItsOwnWord) {
   EXPECT_DOUBLE_EQ(both.weight_bytes, 0.52);
 }
 
+TEST(Precision, TheCacheOfAModelNameCountsUnlessTheVariantNamesOne) {
+  EXPECT_EQ(precision_of("", "llama fp16 kv fp8").kv_bytes, 1);
+  EXPECT_EQ(precision_of("", "llama-fp32").kv_bytes, 4);
+  EXPECT_EQ(precision_of("kv fp16", "llama fp16 kv fp8").kv_bytes, 2);
+}
+
 TEST(Precision, ModelNameReplacesAMissingVariant) {
   BenchRow row;
   row.model = "someone/Llama-3-70B-AWQ";
