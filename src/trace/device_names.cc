@@ -23,17 +23,14 @@ std::string gpu_of_trace(const Trace& trace) {
     if (trace.activities.kind[i] != ActivityKind::kKernel) continue;
     ++per_device[trace.streams[trace.activities.stream[i].index()].device];
   }
-  std::string best;
-  uint64_t most = 0;
-  for (const auto& [device, count] : per_device) {
-    const auto named =
-        std::find_if(trace.devices.begin(), trace.devices.end(),
-                     [id = device](const DeviceProperties& d) { return d.id == id; });
-    if (count <= most || named == trace.devices.end()) continue;
-    best = named->name;
-    most = count;
-  }
-  return best.empty() ? only_device_name(trace) : best;
+  const auto busiest =
+      std::max_element(per_device.begin(), per_device.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto named =
+      std::find_if(trace.devices.begin(), trace.devices.end(), [&](const DeviceProperties& d) {
+        return busiest != per_device.end() && d.id == busiest->first;
+      });
+  return named == trace.devices.end() ? only_device_name(trace) : named->name;
 }
 
 std::string device_name(const Trace& trace, int64_t device) {

@@ -20,6 +20,8 @@ TEST(GpuOfTrace, IsTheOneThatRanMostKernels) {
   EXPECT_EQ(gpu_of_trace(trace), "large");
   trace.devices = {{.id = 0, .name = "MI300X"}, {.id = 1, .name = "MI300X"}};
   EXPECT_EQ(gpu_of_trace(trace), "MI300X");
+  trace.devices = {{.id = 4, .name = "small"}, {.id = 6, .name = "large"}};
+  EXPECT_EQ(gpu_of_trace(trace), "");  // 4 is not the one that ran most
   trace.devices = {{.id = 0, .name = "small"}, {.id = 1, .name = "large"}};
   EXPECT_EQ(gpu_of_trace(trace), "");
 }
