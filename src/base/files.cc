@@ -225,7 +225,7 @@ bool hold_descriptor(bool for_writing) {
   return ::open("/dev/null", for_writing ? O_WRONLY : O_RDONLY) >= 0;
 }
 
-Result<std::string> file_text(const std::string& path, size_t most) {
+Result<std::string> file_head(const std::string& path, size_t most) {
   ASSAY_TRY_ASSIGN(const FileHandle file, open_file(path, "rb"));
   std::string text;
   char block[1 << 14];
@@ -236,6 +236,12 @@ Result<std::string> file_text(const std::string& path, size_t most) {
     if (std::ferror(file.get()) != 0) return file_error(path, "cannot read", errno);
     if (got == 0 || text.size() == most) return text;
   }
+}
+
+Result<std::string> file_text(const std::string& path, size_t most) {
+  ASSAY_TRY_ASSIGN(std::string text, file_head(path, most == SIZE_MAX ? most : most + 1));
+  if (text.size() <= most) return text;
+  return Error{ErrorCode::kFormat, "larger than " + std::to_string(most) + " bytes", path, -1};
 }
 
 Status rename_file(const std::string& from, const std::string& to) {

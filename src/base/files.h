@@ -86,8 +86,10 @@ using FileHandle = std::unique_ptr<std::FILE, CloseHandle>;
 Result<FileHandle> open_file(const std::string& path, const char* mode);
 // A descriptor for reading. The caller closes it.
 Result<int> open_descriptor(const std::string& path);
-// The content of a file that is small by nature; at most its first `most` bytes.
+// The content of a file that is small by nature; an error if it has more than `most` bytes.
 Result<std::string> file_text(const std::string& path, size_t most = size_t{1} << 26);
+// The first `most` bytes of a file, or fewer if it is shorter.
+Result<std::string> file_head(const std::string& path, size_t most);
 Status rename_file(const std::string& from, const std::string& to);
 // Succeeds if the file does not exist.
 Status remove_file(const std::string& path);

@@ -223,7 +223,7 @@ Status check_folder(const std::string& output) {
 
 bool has_session(const std::string& path, uint64_t session) {
   wire::FileHeader header = {};
-  const auto head = file_text(path, sizeof(header));
+  const auto head = file_head(path, sizeof(header));
   if (!head || head->size() != sizeof(header)) return false;
   std::memcpy(&header, head->data(), sizeof(header));
   return std::memcmp(header.magic, wire::kMagic, sizeof(header.magic)) == 0 &&

@@ -50,6 +50,15 @@ TEST_F(OddPaths, AreAnsweredWithoutThrowing) {
   }
 }
 
+TEST(FileText, RefusesWhatItWouldCut) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("hosts");
+  put(path, "a b c d");
+  EXPECT_EQ(*file_text(path, 7), "a b c d");
+  EXPECT_FALSE(file_text(path, 6));
+  EXPECT_EQ(*file_head(path, 3), "a b");
+}
+
 TEST_F(OddPaths, ErrorsNameTheFileAndTheReason) {
   const auto facts = file_facts(paths_[1]);
   ASSERT_FALSE(facts);
