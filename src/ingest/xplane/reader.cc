@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json_string.h"
-#include "ingest/xplane/wire.h"
+#include "ingest/protobuf/wire.h"
 
 namespace assay {
 namespace {

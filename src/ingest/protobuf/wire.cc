@@ -1,4 +1,4 @@
-#include "ingest/xplane/wire.h"
+#include "ingest/protobuf/wire.h"
 
 #include "base/varint.h"
 
