@@ -144,6 +144,7 @@ OTHER_NAMES = {
     "src/throughput/physics.cc": "parts of a model",
     "src/ingest/nsys/host_rows.cc": "tables and ranges of host libraries",
     "src/ingest/rocprof/json.cc": "sections of the file",
+    "src/ingest/pftrace/rocprof_rows.cc": "categories of track events",
     "src/ingest/flight/dump.cc": "keys of a dump",
     "src/answers/hang.cc": "names of logs",
     "src/hang/hang.cc": "operations of a dump",

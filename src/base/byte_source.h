@@ -71,6 +71,9 @@ class ByteSource {
 // compression ratio far above that of any trace (a decompression bomb) is kUnsupported.
 ReadFn gunzip(ReadFn stored);
 ReadFn unzstd(ReadFn stored);
+// A single zlib stream (RFC 1950). Errors as above, but without the limit of the ratio: the caller
+// bounds what it accepts.
+ReadFn unzlib(ReadFn stored);
 
 // Runs `read` in its own thread, at most a few MiB ahead of the consumer. The thread ends when the
 // returned function is destroyed. If no thread is available, returns `read` itself.

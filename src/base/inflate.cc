@@ -1,4 +1,4 @@
-// Streaming decoders: gzip by ISA-L, Zstandard by libzstd (docs/decisions/0004-gzip.md).
+// Streaming decoders: gzip and zlib by ISA-L, Zstandard by libzstd (docs/decisions/0004-gzip.md).
 
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
@@ -140,6 +140,44 @@ struct GzipDecoder {
   uint64_t decoded_ = 0;
 };
 
+// One zlib stream (RFC 1950). Bytes after its end are ignored.
+struct ZlibDecoder {
+  explicit ZlibDecoder(ReadFn read) : stored_{std::move(read)} {
+    isal_inflate_init(&state_);
+    state_.crc_flag = ISAL_ZLIB;
+  }
+
+  Result<size_t> decode(char* dst, size_t n) {
+    state_.next_out = reinterpret_cast<uint8_t*>(dst);
+    state_.avail_out = static_cast<uint32_t>(n);
+    while (state_.avail_out == n && state_.block_state != ISAL_BLOCK_FINISH) {
+      if (state_.avail_in == 0) {
+        ASSAY_TRY_ASSIGN(const size_t got, stored_.next());
+        state_.next_in = reinterpret_cast<uint8_t*>(stored_.block.data());
+        state_.avail_in = static_cast<uint32_t>(got);
+        const bool holds_output = state_.tmp_out_valid > state_.tmp_out_processed;
+        if (got == 0 && !holds_output) {
+          return Error{ErrorCode::kTruncated, "the zlib stream ends too early", "",
+                       static_cast<int64_t>(decoded_)};
+        }
+      }
+      const int code = isal_inflate(&state_);
+      if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT) {
+        return Error{ErrorCode::kFormat, "zlib data is damaged", "",
+                     static_cast<int64_t>(decoded_)};
+      }
+    }
+    const size_t produced = n - state_.avail_out;
+    decoded_ += produced;
+    return produced;
+  }
+
+ private:
+  StoredInput stored_;
+  inflate_state state_;
+  uint64_t decoded_ = 0;
+};
+
 struct ZstdDecoder {
   // Accepts windows up to 512 MiB (zstd --long=29); the frame header sets the memory needed.
   explicit ZstdDecoder(ReadFn read) : stored_{std::move(read)}, stream_(ZSTD_createDStream()) {
@@ -213,6 +251,11 @@ struct UntilFailure {
 
 ReadFn gunzip(ReadFn stored) {
   auto decoder = std::make_shared<UntilFailure<GzipDecoder>>(std::move(stored));
+  return [decoder](char* dst, size_t n) { return decoder->decode(dst, n); };
+}
+
+ReadFn unzlib(ReadFn stored) {
+  auto decoder = std::make_shared<UntilFailure<ZlibDecoder>>(std::move(stored));
   return [decoder](char* dst, size_t n) { return decoder->decode(dst, n); };
 }
 

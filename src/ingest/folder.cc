@@ -13,14 +13,20 @@
 namespace assay {
 namespace {
 
-// True if a rocprofv3 results file of the same run exists, which has the same data as the kernel
-// trace.
-bool has_results(const std::string& kernel_trace) {
-  constexpr const char* kKernelTrace = "kernel_trace.csv";
-  std::string name = file_name(kernel_trace);
-  name.resize(std::min(lower(name).find(kKernelTrace), name.size()));
-  for (const char* ending : {"results.db", "results.json", "results.json.gz"}) {
-    if (file_exists(joined(folder_of(kernel_trace), name + ending))) return true;
+// True if this kernel trace or Perfetto trace has a file of the same run next to it that has the same
+// data, and more.
+bool has_results(const std::string& path) {
+  const std::string name = file_name(path);
+  const auto prefix_before = [&](const char* ending) {
+    return name.substr(0, std::min(lower(name).find(ending), name.size()));
+  };
+  const std::string table = prefix_before("kernel_trace.csv");
+  const bool is_table = table.size() < name.size();
+  const std::string prefix = is_table ? table : prefix_before("results.pftrace");
+  if (prefix.size() == name.size()) return false;
+  for (const char* ending : {"results.db", "results.json", "results.json.gz", "kernel_trace.csv"}) {
+    if (is_table && std::string_view(ending) == "kernel_trace.csv") continue;
+    if (file_exists(joined(folder_of(path), prefix + ending))) return true;
   }
   return false;
 }

@@ -124,6 +124,19 @@ constexpr FileFormat kFormats[] = {
         .in_folder = InFolder::kByEnding,
     },
     {
+        .key = "pftrace",
+        .name = "a Perfetto trace in protobuf, as rocprofv3 and rocprofiler-systems write",
+        .family = FileFamily::kTrace,
+        .endings = ".pftrace .perfetto-trace .proto",
+        .compressed = true,
+        .match = match_perfetto,
+        .give = "give it to any verb that takes traces: assay report FILE",
+        .page = "pftrace.md",
+        .plural = "Perfetto traces",
+        .read = read_pftrace_input,
+        .in_folder = InFolder::kOncePerRun,
+    },
+    {
         .key = "assaytrace",
         .name = "a recording of assay record",
         .family = FileFamily::kTrace,
@@ -652,14 +665,6 @@ constexpr FileFormat kFormats[] = {
         .endings = ".nvvp .nvprof",
         .match = match_nvprof,
         .give = "record with nsys profile and export with nsys export --type sqlite",
-    },
-    {
-        .key = "perfetto_protobuf",
-        .name = "a Perfetto trace in protobuf, by the look of it",
-        .endings = ".pftrace .perfetto-trace",
-        .match = match_perfetto,
-        .give = "convert it: traceconv json FILE trace.json; of rocprofv3 record with "
-                "--output-format json or rocpd instead",
     },
     {
         .key = "pickle",

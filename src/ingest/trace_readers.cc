@@ -9,6 +9,7 @@
 #include "ingest/columnar/file.h"
 #include "ingest/nsys/reader.h"
 #include "ingest/nsys/report.h"
+#include "ingest/pftrace/reader.h"
 #include "ingest/rocprof/run.h"
 #include "ingest/xplane/reader.h"
 
@@ -84,6 +85,14 @@ Result<Trace> read_xplane_input(TraceInput& input, const ReadOptions& options) {
   }
   count_progress(input, options);
   return read_xplane(input.source.range(0, input.source.stored_bytes()), options);
+}
+
+Result<Trace> read_pftrace_input(TraceInput& input, const ReadOptions& options) {
+  if (input.rest) {
+    return read_pftrace(put_back(std::move(input.head), std::move(input.rest)), options);
+  }
+  count_progress(input, options);
+  return read_pftrace(input.source.range(0, input.source.stored_bytes()), options);
 }
 
 Result<Trace> read_assaytrace_input(TraceInput& input, const ReadOptions& options) {

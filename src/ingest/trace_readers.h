@@ -15,6 +15,7 @@ Result<Trace> read_rocprof_json_input(TraceInput& input, const ReadOptions& opti
 Result<Trace> read_rocpd_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_rpd_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_xplane_input(TraceInput& input, const ReadOptions& options);
+Result<Trace> read_pftrace_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_assaytrace_input(TraceInput& input, const ReadOptions& options);
 Result<Trace> read_columnar_input(TraceInput& input, const ReadOptions& options);
 

@@ -215,12 +215,13 @@ const std::vector<ParserTarget>& parser_targets() {
       {"nsys", "nsys.sqlite", trace},
       {"rocpd", "rocpd rpd", trace},
       {"xplane", "xspace", trace},
+      {"pftrace", "pftrace", trace},
       {"assaytrace", "assaytrace", trace},
       {"assay", "assay.assay", trace},
       {"rocprof_csv", "rocprof_csv", trace},
       {"rocprof_json", "rocprof_json", trace},
       {"rooms",
-       "kineto.json execution nsys.sqlite rocpd rpd xspace assaytrace assay.assay rocprof_csv "
+       "kineto.json execution nsys.sqlite rocpd rpd xspace pftrace assaytrace assay.assay rocprof_csv "
        "rocprof_json",
        rooms},
       {"counters", "rocprof_counters rocprof_compute ncu_ counter_table", counters},

@@ -205,7 +205,7 @@ TEST(Formats, AFolderOfAnotherToolSaysWhatIsInIt) {
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().message,
             "no *.json, *.sqlite, *.nsys-rep, *.qdrep, *kernel_trace.csv, *_results.db, *.rpd, "
-            "*.xplane.pb, *.assaytrace, *.assay in this folder; rank0.ncu-rep is a raw Nsight "
+            "*.xplane.pb, *.pftrace, *.perfetto-trace, *.proto, *.assaytrace, *.assay in this folder; rank0.ncu-rep is a raw Nsight "
             "Compute report: print its table and give it with a trace: ncu --import FILE --csv "
             "--page raw > counters.csv, assay breakdown TRACE --counters counters.csv");
 }
