@@ -140,7 +140,8 @@ TEST(Pftrace, AClockIsConvertedByASnapshotOrLeftOut) {
 }
 
 TEST(Pftrace, DamagedPacketsAreCountedAndLeaveNothing) {
-  const std::string bad = event(3, 5, "x", bytes(4, bytes(10, "a") + "\x0b"));
+  const std::string bad =
+      event(3, 5, "x", bytes(4, bytes(10, "a") + number(3, 1)) + bytes(4, "\x0b"));
   const PerfettoRows rows =
       rows_of(packet(1, at(1) + event(3, 5, "x")) + packet(1, at(2) + bad) + packet(1, "\x0b"));
   EXPECT_EQ(rows.instants.size(), 1u);
