@@ -41,7 +41,7 @@ end, a part of a wave. No iteration shows it; several runs a side do.
 """
 POWER = """
 Of iterations each by itself, short runs tell large changes only, because they cannot show that they have no memory: where a
-change would be real if each were by itself, the verdict says *Too few independent iterations to tell*.
+change would be real if each were by itself, the verdict says *Too few independent iterations*.
 {before}
 
 """

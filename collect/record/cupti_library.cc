@@ -82,7 +82,7 @@ CuptiLibrary open_cupti(const std::string& path) {
   uint32_t version = 0;
   if (!bind_all(handle, library.functions) || library.functions.get_version(&version) != 0) {
     library.functions = {};
-    library.problem = path + " is no CUPTI that Assay knows";
+    library.problem = path + " is not a CUPTI that Assay knows";
     return library;
   }
   library.version = version;

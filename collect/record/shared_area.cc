@@ -75,7 +75,7 @@ bool Area::take_place(int fd, const AreaHead& head) {
       return fail(std::string("cannot be emptied: ") + std::strerror(errno));
     }
     if (head.reserve != 0 && ::fallocate(fd, FALLOC_FL_KEEP_SIZE, at, bytes) != 0) {
-      return fail(std::string("no room in it: ") + std::strerror(errno));
+      return fail(std::string("no space in it: ") + std::strerror(errno));
     }
     void* map = ::mmap(nullptr, layout_.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                        fd, at);

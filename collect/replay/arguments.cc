@@ -416,7 +416,7 @@ class Builder {
     const Shape* values = sizes_of("values");
     Places places = values != nullptr ? places_of_values(*self, *values) : Places{};
     if (places.tensors == 0) places = places_of_launch(*self);
-    if (places.tensors == 0) fail("not recorded, and nothing tells how many places are looked up");
+    if (places.tensors == 0) fail("not recorded, and the number of lookups is unknown");
     assume("not recorded: " + std::to_string(places.tensors) + " tensor(s) of places, of shape " +
            shape_text(places.shape));
     c10::List<MaybeTensor> list;
@@ -519,7 +519,7 @@ class Builder {
     const auto number = as_double(text);
     if (number && (kind == TypeKind::FloatType || kind == TypeKind::NumberType))
       return IValue(*number);
-    fail("'" + text.substr(0, 60) + "' is no value for it");
+    fail("'" + text.substr(0, 60) + "' is not a value for it");
   }
 
   IValue list_of(const c10::Argument& argument, TypeKind kind, const RecordedInput& input) {
@@ -580,7 +580,7 @@ class Builder {
       fail("the shapes of the list were not recorded");
     }
     const auto element = element_type(entry_.list_type);
-    if (!element) fail("the element type of tensor lists is not recorded, and nothing tells it");
+    if (!element) fail("the element type of tensor lists is not recorded or otherwise known");
     std::vector<at::Tensor> made;
     for (size_t i = 0; input.dims.nested && i < input.dims.shapes.size(); ++i) {
       const bool strided = input.strides.nested && i < input.strides.shapes.size() &&

@@ -38,7 +38,7 @@ std::vector<std::string> fields_of(const std::string& line) {
 int64_t integer(const std::string& text) {
   size_t used = 0;
   const int64_t value = std::stoll(text, &used);
-  if (used != text.size()) throw std::runtime_error("'" + text + "' is no whole number");
+  if (used != text.size()) throw std::runtime_error("'" + text + "' is not a whole number");
   return value;
 }
 

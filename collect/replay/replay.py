@@ -497,7 +497,7 @@ class Builder:
         places = places_of_values(own, values) if values is not None else None
         tensors, shape = places or self.places_of_launch(own)
         if tensors == 0:
-            self.fail("not recorded, and nothing tells how many places are looked up")
+            self.fail("not recorded, and the number of lookups is unknown")
         self.assume(f"not recorded: {tensors} tensor(s) of places, of shape {list(shape)}")
         made = [self.strided_tensor(torch.int64, shape, None) for _ in range(tensors)]
         for tensor, elements in made:
@@ -553,7 +553,7 @@ class Builder:
             return integer
         if number is not None and kind in ("FloatType", "NumberType"):
             return number
-        return self.fail(f"'{text[:60]}' is no value for it")
+        return self.fail(f"'{text[:60]}' is not a value for it")
 
     def list_of(self, argument, kind, given):
         parts = as_list(given.value)
@@ -598,7 +598,7 @@ class Builder:
             self.fail("the shapes of the list were not recorded")
         dtype = ELEMENTS.get(self.entry.list_type)
         if dtype is None:
-            self.fail("the element type of tensor lists is not recorded, and nothing tells it")
+            self.fail("the element type of tensor lists is not recorded or otherwise known")
         made = []
         for place, sizes in enumerate(given.shapes if given.nested else []):
             strided = given.strides_nested and place < len(given.strides) and len(given.strides[place]) == len(sizes)

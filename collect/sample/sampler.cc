@@ -338,7 +338,7 @@ Status check_options(const SampleOptions& options) {
   if (options.pid == 0) return Ok{};
   if (ProcessTree(options.proc_root, options.pid).cpu_seconds(false)) return Ok{};
   return Error{ErrorCode::kInvalidArgument,
-               "there is no process " + std::to_string(options.pid) + " to sample beside", "", -1};
+               "there is no process " + std::to_string(options.pid) + " to sample with", "", -1};
 }
 
 }  // namespace

@@ -203,7 +203,7 @@ class Inputs:
             path = os.path.join(self.folder(), f"trace{number}.json")
             source.export_chrome_trace(path)
             return path
-        raise TypeError(f"{type(source).__name__} is no path, list of paths or torch.profiler.profile")
+        raise TypeError(f"{type(source).__name__} is not a path, list of paths or torch.profiler.profile")
 
 
 if sys.byteorder != "little":  # pragma: no cover

@@ -143,7 +143,7 @@ class Column(Cells):
     def values(self) -> memoryview:
         """Numbers in place, without a copy. Only of a number column of one input; missing cells hold 0."""
         if len(self._parts) != 1 or self._made or self.type not in CODES:
-            raise TypeError(f"{self.name} is no number column of one input; tolist() and to_numpy() take any")
+            raise TypeError(f"{self.name} is not a number column of one input; tolist() and to_numpy() take any")
         return self._parts[0].values(self.name)
 
     def _mask(self, part: Part) -> Any:

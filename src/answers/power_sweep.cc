@@ -119,8 +119,8 @@ Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& a
                           const LoadedTrace& loaded, TrustNotes& trust) {
   if (loaded.windows.source == WindowSource::kWholeTrace) {
     return Error{ErrorCode::kInvalidArgument,
-                 "no iterations were found in the trace: a sweep compares times and joules of one, "
-                 "so record with steps that are marked (ProfilerStep, or a label that repeats)",
+                 "no iterations were found in the trace. A sweep compares time and joules per "
+                 "iteration, so record with marked steps (ProfilerStep, or a label that repeats)",
                  "", -1};
   }
   AttributeRequest request = attribute;
@@ -131,7 +131,7 @@ Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& a
   ASSAY_TRY_ASSIGN(const EnergyReport report, energy_of_trace(request, loaded));
   if (!report.total_only.empty()) {
     return Error{ErrorCode::kInvalidArgument,
-                 "the power of iterations cannot be told: " + report.total_only, "", -1};
+                 "the power of iterations is unknown: " + report.total_only, "", -1};
   }
   SettingRun run;
   run.name = setting.name;
@@ -143,8 +143,8 @@ Result<SettingRun> run_of(const PowerSetting& setting, const AttributeRequest& a
             setting.name + ": iterations of which the log has less than half are left out");
   notes.add("sweep_not_followed", report.follows ? 0 : 1, 0, "sweep",
             setting.name +
-                ": the readings do not follow the trace: energies are their mean, the "
-                "same for all iterations");
+                ": the samples do not follow the trace: energies are their mean, the same for all "
+                "iterations");
   for (TrustNote& note : notes.take()) trust.push_back(std::move(note));
   for (TrustNote note : report.trust) {
     if (!moves_shares(note.what)) continue;

@@ -7,8 +7,7 @@ namespace assay {
 Result<ExportFolder> ExportFolder::open(const std::string& path) {
   if (file_exists(path) && !is_empty_folder(path)) {
     return Error{ErrorCode::kInvalidArgument,
-                 "exists and is no empty folder: an export mixes with nothing; name another one",
-                 path, -1};
+                 "exists and is not an empty folder: an export needs a new or empty one", path, -1};
   }
   std::string target = path;
   while (target.size() > 1 && target.back() == '/') target.pop_back();

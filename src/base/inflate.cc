@@ -113,7 +113,7 @@ struct GzipDecoder {
     constexpr uint8_t kFirstByte = 0x1f;
     if (*state_.next_in != kFirstByte) {
       return Error{ErrorCode::kFormat,
-                   "bytes that are no gzip lie behind the end of its data: the file is damaged, or "
+                   "bytes that are not gzip follow the end of its data: the file is damaged, or "
                    "two were joined",
                    "", static_cast<int64_t>(decoded_)};
     }

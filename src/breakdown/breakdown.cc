@@ -251,8 +251,8 @@ void add_notes(BreakdownReport& report) {
   if (unlinked > 0) {
     report.trust.push_back({"breakdown_unlinked", unlinked, unlinked_bubble_ns, "prep_ns,call_ns",
                             unlinked_bubble_ns == 0
-                                ? "compute kernels without a launch call in the trace: nothing "
-                                  "tells their launch overhead, and none is counted"
+                                ? "compute kernels without a launch call in the trace: their "
+                                  "launch overhead is unknown, and none is counted"
                                 : "compute kernels without a launch call in the trace: their "
                                   "launch overhead is all booked as call time, the split is not "
                                   "known"});
@@ -260,8 +260,8 @@ void add_notes(BreakdownReport& report) {
   if (placement.unplaced.kernels > 0) {
     report.trust.push_back({"breakdown_unplaced", placement.unplaced.kernels,
                             placement.unplaced.dur_ns, "phase,layer,op",
-                            "device activities whose operation is not known; they count in totals "
-                            "and stand as unplaced or b_unmapped"});
+                            "device activities without a known operation; they count in totals and "
+                            "are listed as `unplaced` or b_unmapped"});
   }
   PlacementCount likeness;
   for (size_t by = 0; by < kPlacedBy; ++by) {
@@ -270,23 +270,23 @@ void add_notes(BreakdownReport& report) {
     likeness.dur_ns += placement.by[by].dur_ns;
   }
   if (likeness.kernels > 0) {
-    report.trust.push_back({"breakdown_likeness", likeness.kernels, likeness.dur_ns, "layer,op",
-                            "device activities placed by what repeats, or like another iteration: "
-                            "that is likely, not recorded; assay breakdown --explain-attribution shows "
-                            "the evidence"});
+    report.trust.push_back(
+        {"breakdown_likeness", likeness.kernels, likeness.dur_ns, "layer,op",
+         "device activities attributed by repetition, or like another iteration: likely, not "
+         "recorded; assay breakdown --explain-attribution shows the evidence"});
   }
   if (placement.phase_by_name.kernels > 0) {
-    report.trust.push_back({"breakdown_phase_by_name", placement.phase_by_name.kernels,
-                            placement.phase_by_name.dur_ns, "phase",
-                            "device activities that are backward or optimizer work by their "
-                            "kernel's name alone: that is likely, not recorded, and others of "
-                            "these phases may have no such name"});
+    report.trust.push_back(
+        {"breakdown_phase_by_name", placement.phase_by_name.kernels, placement.phase_by_name.dur_ns,
+         "phase",
+         "device activities that are backward or optimizer work by kernel name alone: likely, not "
+         "recorded. Others of these phases may have no such name"});
   }
   if (placement.no_phase.kernels > 0) {
     report.trust.push_back({"breakdown_no_phase", placement.no_phase.kernels,
                             placement.no_phase.dur_ns, "phase",
-                            "device activities of which nothing recorded tells whether they are "
-                            "forward, backward or optimizer work; they stand under no phase"});
+                            "device activities without recorded evidence of forward, backward or "
+                            "optimizer work; they are in no phase"});
   }
 }
 

@@ -103,8 +103,8 @@ WorkOrder order_by_work(const Configs& configs) {
   }
   order.why = configs.size() < 2 ? "it takes two configurations"
               : with_tokens < 2  ? "tokens per iteration are not known of two configurations"
-                                 : "no two configurations on as many GPUs of which one has more "
-                                   "tokens and longer matrix products, told apart from noise";
+                                : "no two configurations on as many GPUs where one has more tokens "
+                                  "and significantly longer matrix products";
   return order;
 }
 
@@ -148,7 +148,7 @@ Insight faster_with_more_work(const WorkOrder& order) {
     return unknown(1, "5", "no matrix product or attention is done as often in both");
   const double tail = kShiftTail / static_cast<double>(ops.size());
   Insight found{.number = 1, .figure = "5", .state = InsightState::kNot};
-  found.why = "no matrix product or attention is told to take less time with more work";
+  found.why = "no matrix product or attention takes significantly less time with more work";
   double most = kFaster;
   bool known = false;
   for (const OpPair& op : ops) {
@@ -189,9 +189,9 @@ Insight collectives_grow_with_iteration(const WorkOrder& order) {
   found.other = pair.more->name;
   found.n = pair.less->iterations.size();
   found.other_n = pair.more->iterations.size();
-  found.why = "no kind of collective is told to grow in the middle and stay at its shortest";
+  found.why = "no kind of collective has a significantly longer median and the same minimum";
   if (!span.real() || span.change <= 0) {
-    found.why = "the iteration is not told to grow";
+    found.why = "the iteration does not grow significantly";
     return found;
   }
   found.share = span.change / span.a;
@@ -278,7 +278,7 @@ Insight overlap_varies_over_gpus(const ConfigFigures& config) {
   if (longer && found.low > 0) {
     found.state = InsightState::kHolds;
   } else {
-    found.why = "durations over GPUs do not go with the overlap, or not told apart from chance";
+    found.why = "durations over GPUs do not correlate significantly with the overlap";
   }
   return found;
 }
@@ -298,7 +298,7 @@ Insight smaller_share(Insight found, const FigureSeries& less, const FigureSerie
   const bool holds = shift.real() && shift.change <= -least;
   found.state = holds ? InsightState::kHolds : InsightState::kNot;
   if (holds) return found;
-  const char* how = !shift.real()      ? " is not told to fall"
+  const char* how = !shift.real()      ? " does not fall significantly"
                     : shift.change > 0 ? " grows"
                                        : " hardly falls";
   found.why = what + how;
@@ -369,9 +369,9 @@ Insight waits_at_the_ends(const ConfigFigures& config) {
   if (gaps_ns < kGapsMatter * span_ns) {
     found.why = "there is hardly any time between kernels";
   } else if (of_edges.low <= kMost) {
-    found.why = "most of it is not told to lie at the ends of an iteration";
+    found.why = "most of it is not shown to lie at the ends of an iteration";
   } else if (of_comm.low <= kMost) {
-    found.why = "most of it is not told to be waiting for collectives";
+    found.why = "most of it is not shown to be waiting for collectives";
   } else {
     found.state = InsightState::kHolds;
   }
@@ -383,7 +383,7 @@ Insight few_cores_would_do(const ConfigFigures& config) {
     return unknown(7, "13", "no log of processor utilisation", config.name);
   }
   if (!std::isfinite(config.cores_used_share))
-    return unknown(7, "13", "the log does not tell physical cores", config.name);
+    return unknown(7, "13", "the log does not record physical cores", config.name);
   std::vector<double> active;
   std::vector<double> needed;
   for (const FigureCores& at : config.cores) {
@@ -404,7 +404,7 @@ Insight few_cores_would_do(const ConfigFigures& config) {
   found.share = config.cores_used_share;
   if (!std::isfinite(ratio.low)) return unknown(7, "13", "too few samples", config.name);
   if (ratio.low <= 2) {
-    found.why = "twice as many active cores as would do are not told";
+    found.why = "active cores are not shown to be over twice the cores needed";
   } else if (found.share > kCoresUsed) {
     found.why = "most physical cores are used";
   } else {

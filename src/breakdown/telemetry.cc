@@ -106,8 +106,8 @@ Status place_clock(const TelemetryLog& log, const TelemetryOptions& options, int
   if (wall || options.offset_told) return Ok{};
   return Error{ErrorCode::kInvalidArgument,
                "its times are " + file.clock +
-                   ", which cannot be laid beside a trace: --telemetry-offset SECONDS says what to "
-                   "add to them, or 'start' that the log begins with the trace's first device work",
+                   ", which cannot be aligned with a trace. Give --telemetry-offset: SECONDS to "
+                   "add to them, or 'start' if the log begins with the trace's first GPU activity",
                log.path, -1};
 }
 
@@ -140,14 +140,13 @@ void add_notes(const TelemetryLog& log, NoteList& notes) {
   notes.add("telemetry_cells_without_value", log.cells_without_value, 0, "telemetry",
             "cells of the log that hold no number were left out" + of);
   notes.add("telemetry_ticks_missed", log.ticks_missed, 0, "telemetry, cpu",
-            "the sampler was late so often: nothing stands for that time" + of);
+            "samples that a late sampler missed: that time has no value" + of);
   notes.add("telemetry_rows_cut", log.rows_cut, 0, "telemetry",
             "the last line has no end and was left out" + of);
-  notes.add(
-      "telemetry_rows_unplaced", log.rows_unplaced, 0, "telemetry",
-      "rows of several GPUs without a column that tells which: those in rounds with lost rows "
-      "that fit several GPUs were left out" +
-          of);
+  notes.add("telemetry_rows_unplaced", log.rows_unplaced, 0, "telemetry",
+            "rows of several GPUs without a column for the GPU: those in rounds with lost rows "
+            "that fit several GPUs were left out" +
+                of);
   notes.add("telemetry_rows_out_of_order", log.rows_out_of_order, 0, "telemetry",
             "rows earlier than the one before, by under a second: sorted" + of);
   notes.add("telemetry_clock_steps", log.clock_steps, 0, "telemetry, cpu",
@@ -441,8 +440,8 @@ Result<PlacedTelemetry> place_telemetry(const std::vector<TelemetryLog>& logs,
     }
     add_notes(log, notes);
     notes.add("telemetry_offset_assumed", options.at_start ? 1 : 0, 0, "telemetry, cpu",
-              "laid so that its first sample lies at the trace's first device work: an assumption "
-              "that nothing in the files supports, and every value per interval rests on it (" +
+              "aligned so that its first sample is at the trace's first GPU activity. Nothing in "
+              "the files supports this assumption, and every value per interval needs it (" +
                   log.path + ")");
     placed.files.push_back(std::move(file));
   }
@@ -671,10 +670,10 @@ void add_lag_notes(TelemetryReport& report) {
               "the power fits the trace at several places of the log: its intervals hold all of "
               "them, other signals are where the log says" +
                   of);
-    notes.add(
-        "telemetry_power_unfitted", lag.unknown.empty() ? 0 : 1, 0, "telemetry",
-        "how the power sensor averages and how late it is could not be found (" + lag.unknown +
-            "): power is as it was read, with all that half a second at each end may hide" + of);
+    notes.add("telemetry_power_unfitted", lag.unknown.empty() ? 0 : 1, 0, "telemetry",
+              "the power sensor's averaging and delay could not be found (" + lag.unknown +
+                  "): power is as it was read, with all that half a second at each end may hide" +
+                  of);
   }
   for (TrustNote& note : notes.take()) report.trust.push_back(std::move(note));
 }

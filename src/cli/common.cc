@@ -112,8 +112,8 @@ Result<Format> output_format(const CommonOptions& options) {
     if (extension == plain) return Format::kTerminal;
   }
   return Error{ErrorCode::kInvalidArgument,
-               fmt::format("a name that ends in {} tells no format: end it in .json, .csv, .md, "
-                           ".html, .xlsx or .txt, or give --format",
+               fmt::format("the ending {} names no format: end it in .json, .csv, .md, .html, "
+                           ".xlsx or .txt, or give --format",
                            extension),
                options.output, -1};
 }

@@ -90,10 +90,9 @@ void add_cache_verb(Verb& app, int& exit_code) {
   sub.example("assay cache trace.json.gz -o trace.assay");
   sub.input("trace", verb->input, "a trace file, as the other verbs take it");
   sub.option("-o,--output", verb->output, "the file to write, e.g. trace.assay").called("FILE");
-  sub.flag(
-         "--prune{30}", verb->prune,
-         "remove what --cache kept in ~/.cache/assay for traces that are gone or have changed, or "
-         "that nobody opened for so many days (30)")
+  sub.flag("--prune{30}", verb->prune,
+           "remove what --cache kept in ~/.cache/assay for traces that are gone or have changed, "
+           "or that were not opened for so many days (30)")
       .called("[=DAYS]");
   sub.option("--threads", verb->threads, "threads for reading; 0 = all processors")
       .between(0, 1024);

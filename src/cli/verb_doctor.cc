@@ -147,7 +147,7 @@ struct ShippedPart {
 };
 
 void print_parts() {
-  fmt::print("\nParts of Assay beside the program\n");
+  fmt::print("\nOther parts of Assay\n");
   for (const ShippedPart& part :
        {ShippedPart{"libassay_record.so", "ASSAY_RECORD_LIBRARY", "no assay record"},
         ShippedPart{"assay_null_kernel", "ASSAY_NULL_KERNEL", "no assay null-kernel"},

@@ -192,7 +192,7 @@ Result<Fence> fence_of(const McpVerb& verb) {
   Fence fence;
   for (const std::string& folder : verb.folders) {
     if (!is_folder(folder))
-      return refused(folder, "no folder: name those whose traces may be read");
+      return refused(folder, "not a folder: name the folders with traces that may be read");
     ASSAY_TRY_ASSIGN(std::string real, real_path(folder));
     fence.push_back(std::move(real));
   }

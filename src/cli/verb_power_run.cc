@@ -135,7 +135,7 @@ class Keeper {
       return std::optional<ProcedureResume>();
     }
     if (!is_folder(folder_)) {
-      return Error{ErrorCode::kInvalidArgument, "is no folder", folder_, -1};
+      return Error{ErrorCode::kInvalidArgument, "is not a folder", folder_, -1};
     }
     if (is_empty_folder(folder_)) {
       return std::optional<ProcedureResume>();
@@ -309,8 +309,8 @@ Result<Document> run_document(const RunVerb& verb) {
 // Adds the consequence for later measurements.
 Error not_calibrated(Error error) {
   error.message +=
-      "; no calibration was kept: `assay power run` takes the reading that the vendor documents, "
-      "where there is one";
+      "; no calibration was kept: `assay power run` uses the sensor as the vendor documents it, if "
+      "it does";
   return error;
 }
 
@@ -354,8 +354,8 @@ void add_device_options(Verb& verb, std::string& device, SensorChoice& sensor, u
   verb.choice(
           "--sensor", kSensors,
           [&sensor](int chosen) { sensor = static_cast<SensorChoice>(chosen); },
-          "which of NVML's readings of power: instant, average (1 s), usage, samples (those "
-          "that the driver buffered); auto = the first of these that the GPU has")
+          "which power value of NVML: instant, average (1 s), usage, samples (buffered by the "
+          "driver); auto = the first of these that the GPU has")
       .called("NAME");
   verb.option("--seed", seed, "of random delays, and of a simulated device")
       .at_least_zero()

@@ -139,8 +139,8 @@ void report_file(const RecordedFile& file) {
     const std::string why =
         still_runs(facts)
             ? fmt::format("process {} still runs: wait for it in the command", facts.pid)
-            : "the process was killed or crashed and could not be asked for the rest, or there was "
-              "no room left to write to";
+            : "the process was killed or crashed before it wrote the rest, or no space was left to "
+              "write to";
     say_of_recording(fmt::format("{}: not closed: {}; what it did since the last flush is missing",
                                  file.path, why));
   }
@@ -185,8 +185,8 @@ void report_nothing(const RecordRun& run) {
 // regular file.
 Status check_recording(const std::string& output) {
   if (!file_exists(output) || is_regular_file(output)) return Ok{};
-  return Error{ErrorCode::kInvalidArgument, "is no file, and a recording is not written elsewhere",
-               output, -1};
+  return Error{ErrorCode::kInvalidArgument,
+               "is not a file, and a recording is written to files only", output, -1};
 }
 
 // Reports a file with the requested name that an earlier run wrote.

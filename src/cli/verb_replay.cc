@@ -63,18 +63,17 @@ Result<std::string> find_compiled() {
   const std::string found = find_on_path("assay-replay");
   if (!found.empty()) return found;
   return usage(
-      "assay-replay is not here: it must be compiled against the PyTorch whose operators it is to "
-      "run. 'assay replay --build --python PYTHON' does that in about a minute (needs g++); or "
-      "name "
-      "one with --program or ASSAY_REPLAY");
+      "assay-replay is not here: it must be compiled against the PyTorch that it is to run. 'assay "
+      "replay --build --python PYTHON' does that in about a minute (needs g++); or name one with "
+      "--program or ASSAY_REPLAY");
 }
 
 Result<std::string> find_script() {
   std::string script = collected_script("replay/replay.py");
   if (!script.empty()) return script;
   return usage(
-      "collect/replay/replay.py is not beside this program: name it with --program, from Assay's "
-      "source tree");
+      "collect/replay/replay.py is not installed with this program: name it with --program, from "
+      "Assay's source tree");
 }
 
 // Command line of the program that runs the operators.
@@ -367,11 +366,10 @@ Status replay(ReplayVerb verb) {
     file.head.driver = about.driver;
     if (file.gpu.name.empty()) return usage("the driver does not name its GPU");
     if (!about.labels) {
-      return usage(
-          through_python(verb)
-              ? "torch.cuda.nvtx makes no ranges here: the tracer could not tell calls apart"
-              : "assay-replay was compiled without NVTX and no libnvToolsExt is here: the tracer "
-                "could not tell its calls apart; build it where CUDA's headers are");
+      return usage(through_python(verb)
+                       ? "torch.cuda.nvtx makes no ranges here: the tracer could not separate calls"
+                       : "assay-replay was compiled without NVTX and no libnvToolsExt is here: the "
+                         "tracer could not separate its calls; build it where CUDA's headers are");
     }
     if (!plan.gpu.empty() && plan.gpu != file.gpu.name) {
       return usage("the database is of a trace on " + plan.gpu + ", this machine has " +

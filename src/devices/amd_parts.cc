@@ -88,14 +88,14 @@ AmdParts find_amd_parts(const amdsmi::Api& api, void* gpu, bool hsmp) {
   const auto none = [](std::string why) { return AmdParts{nullptr, std::move(why)}; };
   if (!hsmp) {
     return none(
-        "of a GPU, AMD SMI tells the power of the whole package alone; the kernel has no "
-        "driver of HSMP (amd_hsmp) here, by which an MI300A tells that of its dies");
+        "AMD SMI reports the power of a GPU's whole package only. This kernel lacks the HSMP "
+        "driver (amd_hsmp), by which an MI300A reports that of its dies");
   }
   if (api.hsmp_metrics == nullptr || api.hsmp_protocol == nullptr || api.of_type == nullptr) {
     return none("this AMD SMI has no amdsmi_get_hsmp_metrics_table");
   }
   const std::vector<void*> cpus = cpu_sockets(api);
-  if (cpus.empty()) return none("AMD SMI lists no CPU here whose HSMP it could ask");
+  if (cpus.empty()) return none("AMD SMI lists no CPU here with an HSMP to read");
   std::vector<size_t> same;
   for (size_t i = 0; i < cpus.size(); ++i) {
     if (std::string why = unreadable(api, cpus[i]); !why.empty()) return none(std::move(why));
@@ -105,9 +105,9 @@ AmdParts find_amd_parts(const amdsmi::Api& api, void* gpu, bool hsmp) {
     return none(std::string(same.empty() ? "no socket's" : "more than one socket's") +
                 " energy in HSMP's metrics table is the GPU's, so that its dies are not known");
   }
-  return {cpus[same[0]], "HSMP metrics table of socket " + std::to_string(same[0]) +
-                             ", whose energy is the GPU's; the rest includes what the CPU's cores "
-                             "draw"};
+  return {cpus[same[0]],
+          "HSMP metrics table of socket " + std::to_string(same[0]) +
+              ", with the GPU's energy; the rest includes what the CPU's cores draw"};
 }
 
 std::optional<PartUnits> read_amd_parts(const amdsmi::Api& api, void* cpu) {

@@ -167,8 +167,8 @@ class Caveats {
     };
     const uint64_t carried = both(&DiffRun::kernels_carried_over);
     notes_.add("diff_carried_over_kernels", carried, 0, "time_ns,kernels,tklqt_ns",
-               "kernels queued before the trace started: left out of launch numbers, but part of "
-               "the trace's time, or of the iteration in which they start on the device");
+               "kernels queued before the trace started: left out of launch numbers, but counted "
+               "in the trace's time, or in the iteration in which they start");
     notes_.add("diff_unlinked_kernels", both(&DiffRun::kernels_unlinked) - carried, 0,
                "tklqt_ns,launches",
                "kernels without a launch call: in no launch number, and in the iteration in which "

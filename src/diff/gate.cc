@@ -69,13 +69,13 @@ Status check_unit(const Gate& gate, const DiffMetric& metric) {
   if (gate.limit == GateLimit::kRelativeChange) return Ok{};
   if (gate.percent && metric.unit != DiffUnit::kShare) {
     return bad_gate(gate.text, "a level of " + metric.key +
-                                   " is no percentage; a change has a sign, as in +10%");
+                                   " is not a percentage; a change has a sign, as in +10%");
   }
   if (is_time && gate.unit.empty() && gate.value != 0) {
     return bad_gate(gate.text, metric.key + " is a time: give ns, us, ms or s");
   }
   if (!is_time && !gate.unit.empty()) {
-    return bad_gate(gate.text, metric.key + " is no time: give no unit");
+    return bad_gate(gate.text, metric.key + " is not a time: give no unit");
   }
   return Ok{};
 }
@@ -168,7 +168,7 @@ Result<Gate> parse_gate(std::string_view text) {
   gate.value = (sign == 0 ? 1 : sign) * number / (gate.percent ? 100 : 1);
   if (gate.unit.empty()) return gate;
   const double unit_ns = time_unit_ns(gate.unit);
-  if (unit_ns == 0) return bad_gate(text, "'" + gate.unit + "' is no unit: ns, us, ms, s or %");
+  if (unit_ns == 0) return bad_gate(text, "'" + gate.unit + "' is not a unit: ns, us, ms, s or %");
   gate.value *= unit_ns;
   return gate;
 }

@@ -28,7 +28,7 @@ constexpr CauseInfo kCauses[] = {
      "Submitted work waits for an event, another stream or another GPU of the program.",
      "Move the event, or give the waiting stream or GPU other work.", false},
     {"latency", "launch latency", "launch latency",
-     "Work was submitted to an idle stream less than the usual launch latency ago.",
+     "Work was submitted to an idle stream less than the typical launch latency ago.",
      "Launch fewer, larger kernels: fusion or CUDA graphs.", false},
     {"sync", "synchronization", "synchronization",
      "The host waits in a blocking call, so nothing is submitted and the GPU runs dry.",

@@ -50,7 +50,7 @@ void compare_with_trace(const FloorEstimate& own, const LaunchFloor& floor, Note
   notes.add(
       "floor_disagrees", own.samples, 0, kRestOnFloor,
       "launches to an empty stream took " + one_decimal(ratio) +
-          " times the launch-overhead floor in this trace: the floor is from another host or "
+          " times the launch-overhead floor in this trace: its value is from another host or "
           "tracer version. " +
           (ratio > 1 ? "The difference counts as queueing (queue_share) and as time of the launch "
                        "path (kt_fw_ns)"
@@ -64,7 +64,7 @@ void add_floor_notes(const FloorEstimate& own, LaunchFloor& floor) {
     notes.add("no_floor", own.launches, 0, kRestOnFloor,
               "the launch-overhead floor is " + floor.text +
                   ": the queueing part of launch time is unknown, and T_Orch as printed in the "
-                  "paper lacks the floor for every launch; give one (--floor)");
+                  "paper lacks it for every launch; give one (--floor)");
   }
   if (floor.source == FloorSource::kEstimated && floor.samples < kFewFloorSamples) {
     notes.add("floor_samples", floor.samples, 0, kRestOnFloor,

@@ -336,7 +336,7 @@ std::string stretch_name(const Stretch& stretch) {
     case StretchKind::kStartUp:
       return "start-up";
     case StretchKind::kColdAgain:
-      return "one-off costs again";
+      return "initialization again";
     case StretchKind::kHole:
       return "hole";
     case StretchKind::kNotLoaded:

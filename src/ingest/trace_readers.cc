@@ -55,11 +55,10 @@ Result<Trace> read_nsys_report_input(TraceInput& input, const ReadOptions& optio
 Result<Trace> read_rocprof_csv_input(TraceInput& input, const ReadOptions& options) {
   ASSAY_TRY_ASSIGN(RocprofRun run, read_rocprof_csv(input.path, options.allow_truncated));
   if (run.kernels.empty() && run.rounded_time.empty()) {
-    return Error{
-        ErrorCode::kNotATrace,
-        "a table of rocprofv3 without its kernels: kernel_trace.csv of the same run has to "
-        "lie beside it, with the same beginning of its name",
-        "", -1};
+    return Error{ErrorCode::kNotATrace,
+                 "a table of rocprofv3 without its kernels: kernel_trace.csv of the same run must "
+                 "be in the same folder, with the same name prefix",
+                 "", -1};
   }
   return rocprof_trace(std::move(run));
 }

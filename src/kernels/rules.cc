@@ -162,10 +162,10 @@ Status parse_value(std::string_view text, bool has_value, TableRow& row) {
     if (!text.empty() && !row.guess) return bad("\"" + std::string(text) + "\" is not understood");
   }
   if (has_value == row.value.empty()) {
-    return bad(has_value ? "what the row tells is missing" : "this row tells nothing but itself");
+    return bad(has_value ? "the value of the row is missing" : "this row takes no value");
   }
   if (row.aspect == KernelAspect::kKind && !is_kind(row.value)) {
-    return bad("\"" + row.value + "\" is no kind; there are " + kinds_text());
+    return bad("\"" + row.value + "\" is not a kind; there are " + kinds_text());
   }
   return Ok{};
 }

@@ -59,7 +59,7 @@ Result<WordPattern> WordPattern::parse(std::string_view text) {
   pattern.at_end_ = take('$', false);
   pattern.open_end_ = take('*', false);
   if (pattern.open_begin_ && (pattern.open_end_ || pattern.at_begin_)) {
-    return bad("a word is told by how it begins or by how it ends; '*' goes to one side");
+    return bad("a word matches by its beginning or by its end; '*' goes to one side");
   }
   for (const char c : text) {
     if (c == '_') continue;

@@ -76,8 +76,7 @@ void note_links(const Trace& trace, const Links& links, const LaunchMetrics& who
   notes.add("carried_over_kernels", stats.kernels_carried_over, stats.kernels_carried_over_ns,
             "kernels,kernel_sum_ns,akd_ns,gpu_idle_eq5_ns",
             "kernels queued before the trace started: counted as kernels and, in the inference "
-            "window, as GPU busy, not in TKLQT. Equation 5 subtracts also their time before the "
-            "window");
+            "window, as GPU busy, not in TKLQT. Equation 5 also subtracts time before it");
   notes.add("clamped_launches", whole.clamped, whole.clamped_ns, "tklqt_ns,queue_share",
             "kernels that start less than 10 \u00B5s before their launch call: launch time taken "
             "as 0, so TKLQT exceeds the plain sum by this time");
@@ -111,8 +110,8 @@ void note_links(const Trace& trace, const Links& links, const LaunchMetrics& who
             "launch calls with several kernels and no graph: launch time taken for the first "
             "kernel only");
   notes.add("duplicate_calls", stats.duplicate_calls, 0, "launches,tklqt_ns",
-            "calls with the correlation id of an earlier one, which counts as the launch: normal "
-            "for runtime and driver calls of one launch, wrong for several processes in one file");
+            "calls with the correlation id of an earlier one, which counts as the launch. Normal "
+            "for runtime and driver calls of one launch, wrong for several processes");
   notes.add("launches_without_kernel", stats.launch_calls_unlinked, 0, "launches,cpu_idle_ns",
             "launch calls without device work in the trace (graph capture, or the trace ended "
             "first): not in the launch count");
@@ -131,8 +130,8 @@ void note_windows(const Trace& trace, const Links& links, const Windows& windows
   const BeforeOrigin before = before_origin(trace, whole.origin_ns);
   notes.add("kernels_before_origin", before.kernels, before.time_ns,
             "gpu_idle_eq5_ns,kernel_union_ns",
-            "kernels that start before the first operator: that time is in the kernel sums but "
-            "outside the inference window, so equation 5 is too small by it");
+            "kernels that start before the first operator: this time is in the kernel sums but not "
+            "in the inference window. Equation 5 is too small by it");
   notes.add("inverted_window", whole.kernels > 0 && whole.il_ns == 0 ? 1 : 0, 0,
             "il_ns,gpu_idle_eq5_ns,gpu_idle_union_ns,cpu_idle_ns",
             "the last kernel ends before the first operator begins: the clocks disagree, and "
@@ -152,10 +151,9 @@ void note_iterations(const LaunchReport& report, NoteList& notes) {
     ++windows;
     time_ns += metrics.gpu_idle_union_ns - metrics.gpu_idle_bracket.low_ns;
   }
-  notes.add(
-      "neighbour_kernels", windows, time_ns, "iterations.gpu_idle_union_ns",
-      "iterations with running kernels of another iteration, or of none: the GPU was idle for less "
-      "than the iteration's own kernels suggest, see the lower bound");
+  notes.add("neighbour_kernels", windows, time_ns, "iterations.gpu_idle_union_ns",
+            "iterations with running kernels of another iteration, or of none. The GPU was idle "
+            "for less than the iteration's own kernels suggest: see the lower bound");
 }
 
 }  // namespace

@@ -70,35 +70,32 @@ void note_rows(const HostOverheadReport& report, NoteList& notes) {
   const int64_t host_ns = base_ns + report.floor.floor_ns;
   notes.add("kernels_without_call", orphans.without_call, times(orphans.without_call, host_ns),
             "t_orch_ns,n_launch,hdbi",
-            "kernels whose launch call is not in the trace: in N and T_DeviceActive, but nothing "
-            "is charged for them; had they been launched in it, T_Orch would be larger by at "
-            "least this time (base and floor each)");
-  notes.add("kernels_without_op", orphans.without_op, times(orphans.without_op, base_ns),
-            "t_py_ns,ft_ns,ct_ns",
-            report.mode == HostOverheadMode::kExclusive
-                ? "kernels launched outside all operators (Triton, custom launchers): their T_Py "
-                  "and dispatch are unknown, and nothing but their launch calls is charged"
-            : report.mode == HostOverheadMode::kPaper
-                ? "kernels launched outside all operators (Triton, custom launchers): their T_Py "
-                  "and own dispatch are unknown, T_Py is taken as 0 and the dispatch base, this "
-                  "time in all, is charged for them"
-                : "kernels launched outside all operators (Triton, custom launchers): their T_Py "
-                  "and dispatch are unknown; library kernels among them are charged the base, "
-                  "others nothing");
+            "kernels without a launch call in the trace: in N and T_DeviceActive, but not charged. "
+            "With their launches T_Orch would be larger by at least this time");
+  notes.add(
+      "kernels_without_op", orphans.without_op, times(orphans.without_op, base_ns),
+      "t_py_ns,ft_ns,ct_ns",
+      report.mode == HostOverheadMode::kExclusive
+          ? "kernels launched outside all operators (Triton, custom launchers): their T_Py "
+            "and dispatch are unknown, and nothing but their launch calls is charged"
+      : report.mode == HostOverheadMode::kPaper
+          ? "kernels launched outside all operators (Triton, custom launchers): their T_Py and "
+            "dispatch are unknown. They are charged 0 and the dispatch base, in all this time"
+          : "kernels launched outside all operators (Triton, custom launchers): their T_Py and "
+            "dispatch are unknown. Library kernels are charged the base, others nothing");
   notes.add("ops_without_py", orphans.without_py, 0, "t_py_ns,ft_ns",
-            "kernels whose operator has no Python frame and no other operator around it: T_Py is "
-            "taken as 0, so T_Orch is too small by the Python time before them; record with "
-            "with_stack=True to see it");
+            "kernels of operators outside Python frames and other operators: T_Py is taken as 0, "
+            "so T_Orch lacks the Python time before them. with_stack=True records it");
   notes.add("graph_followers", orphans.graph_followers, times(orphans.graph_followers, host_ns),
             "t_orch_ns,n_launch,kt_ns",
-            "kernels of a graph launch but its first: the host pays once per graph, so nothing is "
-            "charged for them; launched one by one they would cost at least this time");
+            "kernels of a graph launch but its first: not charged, because the host pays once per "
+            "graph. Launched one by one, they would cost at least this time");
   notes.add("shared_calls", orphans.shared_followers, times(orphans.shared_followers, host_ns),
             "t_orch_ns,n_launch",
             "kernels that share their call with an earlier one: charged once, to the first");
   notes.add("launch_clamped", orphans.negative_launch_clamped, 0, "kt_fw_ns,families",
             "kernels that start up to 10 us before their call (clock noise): T_launch is taken as "
-            "0; T_Orch does not contain T_launch and is not moved");
+            "0. T_Orch does not contain T_launch and is not changed");
   notes.add("launch_dropped", orphans.negative_launch_dropped, 0, "kt_fw_ns,families",
             "kernels that start 10 us or more before their call: they have no T_launch; T_Orch "
             "does not contain T_launch and is not moved");
@@ -114,17 +111,16 @@ void note_method(const Trace& trace, const HostOverheadReport& report, NoteList&
             "time in all, is inflated");
   notes.add("ranges_as_ops", report.ranges_as_ops && any ? trace.annotations.size() : 0, 0,
             "t_py_ns,ft_ns,ct_ns",
-            "no operators in this trace: labelled ranges stand in for them, and T_dispatch runs "
-            "from the start of the innermost range around the launch, whatever else it contains");
+            "no operators in this trace: labelled ranges count as operators. T_dispatch starts "
+            "with the innermost range around the launch, whatever else it contains");
   const bool untold = !whole.sums.charged();
   notes.add("host_cost_untold", untold ? whole.sums.n : 0, whole.sums.t_device_ns,
             "t_orch_ns,ft_ns,ct_ns,kt_ns,hdbi",
             whole.sums.n_launch == 0
-                ? "kernels none of whose launch calls is in the trace: nothing is charged to the "
-                  "host, and that is no 0; record the runtime's calls and their correlation ids"
-                : "kernels whose launch calls have no operator around them, in a trace that tells "
-                  "no launch floor: nothing is charged to the host, and that is no 0; give a floor "
-                  "(--floor)");
+                ? "kernels without any launch call in the trace: the host cost is unknown, not 0. "
+                  "Record the runtime's calls and their correlation ids"
+                : "kernels with launch calls outside operators, without a launch-overhead floor: "
+                  "the host cost is unknown, not 0. Give one (--floor)");
   const bool no_base = !report.base_ns && whole.sums.n_launch > 0;
   notes.add("no_dispatch_base", no_base ? whole.sums.n_launch : 0, 0, "ft_ns,ct_ns,t_orch_ns",
             is_literal(report.mode)
@@ -156,19 +152,18 @@ void note_time(const Trace& trace, const HostOverheadReport& report, NoteList& n
   notes.add("overlapping_kernels", overlap > 0 ? 1 : 0, overlap,
             "t_device_ns,hdbi,gpu_utilisation,idle_fraction",
             "kernels ran side by side: T_DeviceActive is a sum and counts this time more than "
-            "once, so utilisation can exceed 1 and the idle fraction be negative");
+            "once. Utilisation can exceed 1, and the idle fraction be negative");
   const int64_t waiting_ns = communication_ns(report);
   notes.add("communication", waiting_ns > 0 ? 1 : 0, waiting_ns, "t_device_ns,hdbi,gpu_utilisation",
-            "time of collective kernels, in which a device may only wait for other ranks, counts "
-            "as device work: without it HDBI and utilisation would be lower");
+            "time of collective kernels counts as device work, though a device may only wait for "
+            "other ranks. Without it HDBI and utilisation would be lower");
   const CostliestCall call = costliest_call(report);
   const bool one_call =
       whole.sums.n_launch >= kManyLaunches &&
       static_cast<double>(call.ns) > kOneCallShare * static_cast<double>(whole.sums.t_orch_ns);
-  notes.add(
-      "one_call", one_call ? call.kernels : 0, call.ns, "t_orch_ns,ft_ns,ct_ns,hdbi",
-      "kernels of a single operator call hold this much of T_Orch: a first call that loads or "
-      "tunes libraries is no steady cost; record after warm-up");
+  notes.add("one_call", one_call ? call.kernels : 0, call.ns, "t_orch_ns,ft_ns,ct_ns,hdbi",
+            "kernels of a single operator call have this much of T_Orch. A first call that loads "
+            "or tunes libraries is not a steady cost: record after warm-up");
   const uint64_t devices = devices_used(trace, report.rows);
   notes.add("several_devices", devices > 1 ? devices : 0, 0,
             "t_device_ns,gpu_utilisation,idle_fraction",
@@ -184,9 +179,8 @@ void note_time(const Trace& trace, const HostOverheadReport& report, NoteList& n
     }
   }
   notes.add("orch_above_wall", above, above_ns, "t_orch_ns,orch_over_e2e,hdbi",
-            "T_Orch is larger than the wall time (here by up to this time): it charges an operator "
-            "once per kernel it launches and is no share of latency; --mode exclusive charges each "
-            "moment once");
+            "T_Orch exceeds the wall time by up to this: it charges an operator per kernel "
+            "launched, and is not a share of latency. --mode exclusive charges each moment once");
 }
 
 void note_windows(const Windows& windows, const HostOverheadReport& report, NoteList& notes) {

@@ -634,8 +634,8 @@ Result<EnergyReport> attribute_energy(const Trace& trace, const Links& links,
   ASSAY_TRY_ASSIGN(Laid laid, lay_log(series, options, work, span));
   if (smooths(laid.model.fit) && !options.sensor.told()) {
     return total_energy(series, span, options,
-                        "a reading of this sensor keeps a part of the one before it, as firmware "
-                        "that smooths does, and more or otherwise than the model can follow");
+                        "a sample of this sensor keeps a part of the one before it, as smoothing "
+                        "firmware does, in a way that the model cannot follow");
   }
   Result<EnergyReport> report =
       energy_by_fit(trace, windows, phases, series, options, work, span, laid);

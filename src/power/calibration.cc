@@ -160,13 +160,13 @@ class Calibration {
       return Error{ErrorCode::kUnsupported,
                    "the sensor showed fewer than three values in " +
                        std::to_string((kStepIdle + kStepLoad) / kMillisecondNs) +
-                       " ms: it is no power sensor, or it is stuck",
+                       " ms: it is not a power sensor, or it is stuck",
                    "", -1};
     }
     if (step.period_ns < 3 * kFirstPoll && !device_.facts().virtual_time) {
       return Error{ErrorCode::kUnsupported,
-                   "the sensor changes as often as it can be polled: its period cannot be told", "",
-                   -1};
+                   "the sensor changes as often as it can be polled: its period cannot be measured",
+                   "", -1};
     }
     step.rise_ns = rise(updates, busy.front().first);
     return step;
@@ -200,7 +200,7 @@ class Calibration {
     const BoxcarFit alone = fit_boxcar(pulses.updates, pulses.busy, 3 * scale);
     if (alone.explained < kLeastExplained || alone.load_w <= alone.idle_w) {
       return Error{ErrorCode::kUnsupported,
-                   "the sensor's readings do not follow the load (a boxcar explains " +
+                   "the sensor's samples do not follow the load (a boxcar explains " +
                        std::to_string(std::lround(100 * alone.explained)) +
                        " % of them): is something else running on this GPU?",
                    "", -1};

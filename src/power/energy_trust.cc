@@ -20,9 +20,8 @@ bool at_its_end(const Fitted& lag) {
 void add_uncovered_trust(int64_t outside_ns, TrustNotes& trust) {
   if (outside_ns <= 0) return;
   trust.push_back({"partial_coverage", 1, outside_ns, kEnergies,
-                   "time of the trace's work that no reading stands for, before the log's first or "
-                   "after its last, or where what it tells cannot be used: energies are of the "
-                   "covered time alone"});
+                   "time of the trace's work without a usable sample, for example before the log's "
+                   "first or after its last: energies are of the covered time alone"});
 }
 
 void add_clock_trust(const LogClocks& clocks, TrustNotes& trust) {
@@ -48,8 +47,8 @@ void add_zone_trust(int64_t zone_ns, TrustNotes& trust) {
 void add_coverage_trust(const Coverage& covered, CoveredSpan span, TrustNotes& trust) {
   if (covered.gaps() > 0) {
     trust.push_back({"log_gaps", covered.gaps(), covered.gaps_ns(), kEnergies,
-                     "times in which the log has no reading for more than four of its periods: "
-                     "they and what ran in them are left out, so every energy is too low by them"});
+                     "gaps of the log longer than four of its periods: they and what ran in them "
+                     "are left out, so every energy is too low by them"});
   }
   add_uncovered_trust(span.end_ns - span.begin_ns - covered.covered_ns() - covered.gaps_ns(),
                       trust);
@@ -57,45 +56,43 @@ void add_coverage_trust(const Coverage& covered, CoveredSpan span, TrustNotes& t
 
 void add_sensor_trust(const EnergyReport& report, const SensorPrior& sensor, TrustNotes& trust) {
   if (sensor.hold || sensor.offset_within_ns == 0) {
-    trust.push_back(
-        {"offset_assumed", 1, 0, "energy_j",
-         "the log's offset was held as given, not asked of the readings: an error in it "
-         "is in no interval"});
+    trust.push_back({"offset_assumed", 1, 0, "energy_j",
+                     "the log's offset was held as given, not fitted to the samples: no interval "
+                     "includes its error"});
   } else if (at_its_end(report.lag_ns)) {
     trust.push_back({"offset_at_limit", 1, 0, "energy_j, lag_ns",
-                     "the readings fit best where the log's offset is at the end of what it was "
-                     "allowed to be: --offset or --offset-search moves that"});
+                     "the samples fit best with the log's offset at the end of its allowed range: "
+                     "--offset or --offset-search moves that"});
   }
   if (report.lag_searched) {
-    trust.push_back(
-        {"clock_off", 1, std::llround(std::fabs(report.lag_ns.value)), "energy_j, lag_ns",
-         "the log lies further from the trace than any sensor is late (-150 to 250 ms): it "
-         "was looked for up to 2 s around, and is taken to lie where the readings fit"});
+    trust.push_back({"clock_off", 1, std::llround(std::fabs(report.lag_ns.value)),
+                     "energy_j, lag_ns",
+                     "the log's offset from the trace exceeds the delay of any sensor (-150 to 250 "
+                     "ms). Up to 2 s were searched, and the offset that fits the samples is used"});
   }
   if (!report.kept_told) {
     trust.push_back({"kept_untold", 1, 0, "energy_j, kept_share",
-                     "the readings do not tell whether each keeps a part of the one before, or the "
-                     "sensor or the GPU takes its time; the intervals hold the energies of both"});
+                     "the samples do not show whether each keeps a part of the one before, or "
+                     "sensor or GPU respond slowly; the intervals hold both energies"});
   }
   if (report.modes.size() > 1) {
     trust.push_back({"lag_ambiguous", report.modes.size() - 1, 0, "energy_j, lag_ns",
-                     "other offsets of the log fit the readings as well: the intervals hold the "
+                     "other offsets of the log fit the samples as well: the intervals hold the "
                      "energies of all of them"});
   }
   if (report.gain.source.empty()) {
-    trust.push_back(
-        {"gain_unknown", 1, 0, "total_j, base_j, kernels_j, energy_j",
-         "energies are as the board's sensor shows them: of this card no comparison with "
-         "a meter is known; ten others show 90 to 107 % of what is drawn"});
+    trust.push_back({"gain_unknown", 1, 0, "total_j, base_j, kernels_j, energy_j",
+                     "energies are as the board's sensor shows them. No comparison of this card "
+                     "with a meter is known; ten others show 90 to 107 % of what is drawn"});
   }
   add_zone_trust(report.zone_ns, trust);
 }
 
 void add_smoothing_trust(TrustNotes& trust) {
-  trust.push_back({"readings_smoothed", 1, 0, "kernels_j, energy_j, energy_per_token_j",
-                   "readings follow those before them by more than the window and ramp that "
-                   "were given explain: the intervals of powers do not hold the truth; without "
-                   "--fixed-sensor, --window-ms and --ramp-ms the readings are asked"});
+  trust.push_back(
+      {"readings_smoothed", 1, 0, "kernels_j, energy_j, energy_per_token_j",
+       "samples depend on earlier ones more than the given window and ramp explain, so the power "
+       "intervals are wrong. Omit --fixed-sensor, --window-ms and --ramp-ms"});
 }
 
 void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trust) {
@@ -117,21 +114,19 @@ void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trus
   }
   if (wide > 0) {
     trust.push_back({"not_identifiable", wide, 0, "energy_j",
-                     "powers whose interval spans a factor of two or more: why says the reason"});
+                     "powers with an interval of a factor of two or more: why says the reason"});
   }
   if (report.aliased) {
     trust.push_back({"aliased_total", report.readings, 0, "total_j, unattributed_j",
-                     "readings summed over time and the model of the same readings differ by more "
-                     "than the model's interval: between its windows the sensor saw less or more "
-                     "than the usual"});
+                     "samples summed over time and their model differ by more than the model's "
+                     "interval: between its windows the sensor saw less or more than typical"});
   }
   const double seen_ns = report.window_ns.value + 2 * report.ramp_ns.value;
   if (seen_ns < 0.9 * report.period_ns) {
-    trust.push_back(
-        {"part_time_sensor", report.readings, std::llround(report.period_ns - seen_ns),
-         "total_j, unattributed_j",
-         "the sensor averages over less than the time between its readings: what runs "
-         "in between is not seen, and the measured total takes it to be like the rest"});
+    trust.push_back({"part_time_sensor", report.readings, std::llround(report.period_ns - seen_ns),
+                     "total_j, unattributed_j",
+                     "the sensor averages over less than the time between its samples. What runs "
+                     "in between is not measured, and the total takes it to be like the rest"});
   }
 }
 

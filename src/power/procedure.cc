@@ -116,8 +116,7 @@ class Procedure {
     const SensorModel& sensor = recording_.sensor;
     if (sensor.window_ns <= 0 || sensor.period_ns <= 0) {
       return std::string(
-          "nobody knows how this sensor averages (its window and period): run `assay power "
-          "calibrate` first");
+          "the window and period of this sensor are unknown: run `assay power calibrate` first");
     }
     ASSAY_TRY(check_least_length());
     ASSAY_TRY(time_kernel());
@@ -317,15 +316,15 @@ class Procedure {
     const PowerRecording& left = resume.recording;
     if (left.sensor.reading != recording_.sensor.reading) {
       return Error{ErrorCode::kInvalidArgument,
-                   "the folder holds readings '" + left.sensor.reading + "' of the sensor, not '" +
+                   "the folder holds samples '" + left.sensor.reading + "' of the sensor, not '" +
                        recording_.sensor.reading + "': give --sensor as then, or another folder",
                    "", -1};
     }
     if (left.workload != recording_.workload || left.seed != recording_.seed ||
         left.device != recording_.device) {
       return Error{ErrorCode::kInvalidArgument,
-                   "the folder holds another campaign ('" + left.workload + "' on " + left.device +
-                       ", seed " + std::to_string(left.seed) +
+                   "the folder holds another measurement run ('" + left.workload + "' on " +
+                       left.device + ", seed " + std::to_string(left.seed) +
                        "): give its workload and seed to go on, or another folder",
                    "", -1};
     }
@@ -348,8 +347,8 @@ class Procedure {
     if (device_.now_ns() > last) return Ok{};
     if (!device_.facts().virtual_time) {
       return Error{ErrorCode::kInvalidArgument,
-                   "this machine's clock is before the end of what is recorded: it was set back, "
-                   "so the recording cannot be gone on with; start in another folder",
+                   "this machine's clock was set back to before the end of the recording, which "
+                   "therefore cannot continue; start in another folder",
                    "", -1};
     }
     return device_.wait_ns(last - device_.now_ns());

@@ -97,9 +97,9 @@ bool choose_runs(Job& job, KernelProfile& profile) {
   profile.t_exec_ns = typical;
   const auto plan = plan_profile(typical, options.force);
   if (!plan) {
-    refuse(profile, "an execution takes " + duration_words(static_cast<double>(typical)) +
-                        ", under the 25 us from which on the method is specified; --force profiles "
-                        "it anyway");
+    refuse(profile,
+           "an execution takes " + duration_words(static_cast<double>(typical)) +
+               ", under the 25 us for which the method is specified; --force profiles it anyway");
     return false;
   }
   job.plan = *plan;
@@ -530,8 +530,8 @@ void judge(const Job& job, KernelProfile& profile, const Plateau& plateau) {
     profile.reasons.push_back(
         blurred ? "the sensor may follow with a lag of " +
                       duration_words(static_cast<double>(sensor.ramp_ns)) +
-                      " that is no window's, so a profile in time would be a guess: mean power and "
-                      "energy only"
+                      " that is not a window's, so a profile in time would be a guess: mean power "
+                      "and energy only"
         : mean_only
             ? "the sensor averages over " + duration_words(static_cast<double>(sensor.window_ns)) +
                   " and a profile in time needs executions twice as long: mean power and "
@@ -661,9 +661,9 @@ KernelProfile start_profile(const PowerRecording& recording, const ProfileOption
 // Description of the sensor that the samples show, if it is not the declared one.
 std::string other_sensor_words(const SensorCheck& check, int64_t declared_ns) {
   const auto time = [](int64_t ns) { return duration_words(static_cast<double>(ns)); };
-  std::string words = "the readings show a window of " + time(check.window_ns) + " (" +
+  std::string words = "the samples show a window of " + time(check.window_ns) + " (" +
                       time(check.window_low_ns) + " to " + time(check.window_high_ns) + ")";
-  if (!check.is_boxcar()) words += " behind a ramp of " + time(check.ramp_ns);
+  if (!check.is_boxcar()) words += " after a ramp of " + time(check.ramp_ns);
   if (std::llabs(check.delay_ns) * 20 > declared_ns) {
     words += ", " + time(std::llabs(check.delay_ns)) + (check.delay_ns > 0 ? " later" : " earlier");
   }
@@ -681,8 +681,8 @@ Status place(Job& job, KernelProfile& profile) {
   profile.samples_in_gaps = job.placement.in_gaps;
   if (profile.samples_outside_runs < job.timed.samples.size()) return Ok{};
   return Error{ErrorCode::kFormat,
-               "every power sample lies outside every run: samples and executions are on "
-               "different clocks, or of different campaigns",
+               "every power sample lies outside every run: samples and executions are on different "
+               "clocks, or of different measurement runs",
                "", -1};
 }
 
@@ -727,7 +727,7 @@ std::string unasked_words(const SensorModel& sensor, int64_t t_exec_ns) {
       kExecutionsToCheck * static_cast<double>(t_exec_ns) > static_cast<double>(sensor.window_ns);
   return std::string("the declared sensor was not tested by this recording: ") +
          (few ? "that needs three executions or more in its window"
-              : "the rise to settled power is not this kernel's alone, or too few readings hold "
+              : "the rise to settled power is not this kernel's alone, or too few samples hold "
                 "it") +
          "; a window that is longer than declared would make a curve of averages";
 }
@@ -800,7 +800,7 @@ Result<KernelProfile> profile_kernel(const PowerRecording& recording,
   if (!check.is_boxcar() && profile.verdict == PowerVerdict::kRefused) {
     refuse(declared, words + ": no boxcar, and its mean needs runs of " +
                          duration_words(static_cast<double>(check.forgets_after_ns())) +
-                         " and more without a pause");
+                         " and more without a gap");
     return declared;
   }
   profile.sensor_check = check;

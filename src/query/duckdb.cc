@@ -44,12 +44,11 @@ std::vector<std::string> places() {
 bool (*is_null_value)(Handle) = nullptr;  // of DuckDB 1.2 and later
 
 Result<Functions> load_functions() {
-  ASSAY_TRY_ASSIGN(
-      const DynamicLibrary library,
-      DynamicLibrary::open(
-          places(),
-          "DuckDB is not here, which answers SQL and writes Parquet: run tools/install_deps.sh "
-          "query, or put libduckdb.so beside assay or where DUCKDB_ROOT says"));
+  ASSAY_TRY_ASSIGN(const DynamicLibrary library,
+                   DynamicLibrary::open(
+                       places(),
+                       "DuckDB is not here. SQL and Parquet need it: run tools/install_deps.sh "
+                       "query, or put libduckdb.so next to assay or in DUCKDB_ROOT"));
   Functions functions;
 #define ASSAY_BIND(name, result, parameters) \
   ASSAY_TRY(library.bind("duckdb_" #name, functions.name));

@@ -559,7 +559,7 @@ class WorkbookMaker {
   static bool is_whole(const Item& item) { return item.value.get<int64_t>() != nullptr; }
 
   void write_trust(Sheet& sheet) {
-    std::string label = "What may move these numbers";
+    std::string label = "Caveats of these numbers";
     for (const std::string& sentence : trust_sentences(content_.head, content_.input_column)) {
       line(sheet, std::exchange(label, ""), sentence);
     }
@@ -589,9 +589,8 @@ class WorkbookMaker {
         "Sheet definitions says what each name means.");
     if (origin_) {
       say("T0 is " + std::to_string(*origin_) +
-          " ns (since 1970 where the trace tells the time): times too large for Excel's numbers "
-          "are "
-          "nanoseconds since T0.");
+          " ns (since 1970 if the trace has wall-clock time): times too large for Excel's numbers "
+          "are nanoseconds since T0.");
     }
     if (texts_cut_ > 0) {
       say(std::to_string(texts_cut_) +
@@ -608,7 +607,7 @@ class WorkbookMaker {
           " rows, more than a sheet takes: it is on " + std::to_string(table.sheets.size()) +
           " sheets.");
     }
-    if (!empty.empty()) say("Without rows, and so without a sheet: " + empty + ".");
+    if (!empty.empty()) say("No sheet, because without rows: " + empty + ".");
     sheet.next_row();
   }
 
@@ -624,7 +623,7 @@ class WorkbookMaker {
 
   void write_index(Sheet& sheet) {
     sheet.text(0, "Sheet", formats_.header());
-    sheet.text(1, "What it holds", formats_.header());
+    sheet.text(1, "Contents", formats_.header());
     sheet.next_row();
     const auto entry = [&](const std::string& name, const std::string& text) {
       sheet.link(0, name, formats_);

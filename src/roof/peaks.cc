@@ -98,16 +98,16 @@ std::string percent_words(double share) {
 
 std::string no_roof(const std::string& name, bool known) {
   if (name.empty()) {
-    return "The trace does not name its GPU: there is no roof to compare with. --peaks NAME names "
-           "it.";
+    return "The trace does not name its GPU: there is no roofline to compare with. --peaks NAME "
+           "names it.";
   }
   if (known) {
     return "No memory bandwidth or matrix throughput of \"" + name +
-           "\" is known: there is no roof to compare with. --specs FILE can tell it.";
+           "\" is known: there is no roofline to compare with. --specs FILE can add it.";
   }
   return "No published figures of \"" + name +
-         "\" are known: there is no roof to compare with. --specs FILE can tell them, --peaks NAME "
-         "another name.";
+         "\" are known: there is no roofline to compare with. --specs FILE can add them, --peaks "
+         "NAME gives another name.";
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::string_view work_known_words(WorkKnown known) {
       "element type not recorded",
       "values of arguments not recorded",
       "shapes that the model does not cover",
-      "told within bounds"};
+      "known within bounds"};
   return kWords[static_cast<size_t>(known)];
 }
 

@@ -170,7 +170,7 @@ std::optional<std::string> read_body(const std::shared_ptr<const std::string>& t
                                      PredictorOptions& options) {
   const std::vector<std::string_view> lines = lines_of(body);
   const auto index = lines.empty() ? std::nullopt : index_in(lines.front());
-  if (!index || lines.size() < index->size() + 2) return "digests that are not as many as told";
+  if (!index || lines.size() < index->size() + 2) return "another number of digests than stated";
   for (size_t k = 0; k < index->size(); ++k) {
     const auto [row, physics] = (*index)[k];
     const std::string_view line = without_comma(lines[k + 1]);
@@ -181,7 +181,7 @@ std::optional<std::string> read_body(const std::shared_ptr<const std::string>& t
   const std::string_view last = lines.back();
   if (last.substr(0, kFrameworks.size()) != kFrameworks) return std::nullopt;
   auto summary = parsed(last.substr(kFrameworks.size()), rows, frameworks_from);
-  if (!summary) return "a summary of frameworks whose numbers do not belong together";
+  if (!summary) return "a summary of frameworks with inconsistent numbers";
   options.frameworks = std::make_shared<const FrameworkSummary>(*std::move(summary));
   return std::nullopt;
 }

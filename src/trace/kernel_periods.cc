@@ -537,7 +537,7 @@ std::string_view period_evidence_words(PeriodEvidence evidence) {
     case PeriodEvidence::kReadback:
       return "each with a copy to the host";
     case PeriodEvidence::kPause:
-      return "each after a pause ten times as long as itself";
+      return "each after a gap ten times as long as itself";
     case PeriodEvidence::kWhole:
       return "nothing lies between them";
   }

@@ -88,7 +88,7 @@ class TorchHelperTest(unittest.TestCase):
         self.assertIn("2 sweeps in one", done.stderr)
         (self.out / "nothing.json.gz").write_bytes((self.out / files[0]).read_bytes())
         done = subprocess.run([ASSAY, "sweep", "--batch", str(self.out)], capture_output=True, text=True, check=False)
-        self.assertIn("tells no batch size", done.stderr)
+        self.assertIn("has no batch size in its name", done.stderr)
 
     def test_cached_tokens_give_what_reading_everything_gives(self):
         code = f'''

@@ -371,7 +371,7 @@ def compressed(bench):
     bench.refused("window above 512 MiB", "info", path)
     path = bench.folder / "two.json.gz"
     path.write_bytes(gzip.compress(text) + b"xy")
-    done = bench.refused("behind the end", "info", path)
+    done = bench.refused("follow the end", "info", path)
     check("truncated" not in done.stderr, f"two bytes too many are called a cut: {done.stderr}")
 
 
@@ -587,7 +587,7 @@ def doctor(bench):
     sections = re.split(r"\n\n", done.stdout)
     titles = [section.splitlines()[0] for section in sections]
     for wanted in ("Libraries that every verb starts with", "Libraries opened when a verb needs them",
-                   "Parts of Assay beside the program", "Cache"):
+                   "Other parts of Assay", "Cache"):
         check(wanted in titles, f"doctor has no '{wanted}': {titles}")
     rows = [line.split() for line in sections[1].splitlines()[1:]]
     linked = subprocess.run(["ldd", bench.assay], capture_output=True, text=True, check=False).stdout

@@ -406,7 +406,7 @@ def check_words(document, made, check):
     (launch_a, span_a), (launch_b, span_b) = (per_iteration(made[name][0]) for name in ("b1s4", "b2s4"))
     words = " ".join(document["headline"])
     change, low, high = shift(span_a, span_b)
-    told = "An iteration of b2s4 spans " if low > 0 or high < 0 else "Iterations of b2s4 and b1s4 are not told apart"
+    told = "An iteration of b2s4 spans " if low > 0 or high < 0 else "Iterations of b2s4 and b1s4 do not differ significantly"
     check.near("the slower configuration", told in words, True)
     check.near("by how much", f"({'+' if change > 0 else ''}{change / 1000:.1f} µs, " in words, True)
     rows = {(row["insight"], row["config"]): row for row in document["figures"]["insights"]}

@@ -113,7 +113,7 @@ def check_refusals(assay, trace, folder):
     for arguments, words in ((("cache", trace, "-o", precious), b"not overwritten"),
                              (("cache", trace, "-o", trace), b"overwritten"),
                              (("cache", cached, "-o", folder / "d.assay"), b"already"),
-                             (("cache", "-", "-o", folder / "d.assay"), b"no regular file"),
+                             (("cache", "-", "-o", folder / "d.assay"), b"not a regular file"),
                              (("cache", trace, "-o", folder / "no/such/folder.assay"), b"cannot write"),
                              (("cache", trace, "-o", "/dev/full/x.assay"), b"cannot write")):
         done = run(assay, *arguments)

@@ -224,7 +224,7 @@ def check_gates(assay, path):
         one, other = folder / "a/run0.json", folder / "b/run0.json"
         many = folder / "a", folder / "b"
         cases = [
-            ((one, other, "--fail-on", "kernel_sum>+10%"), 2, "cannot tell noise"),
+            ((one, other, "--fail-on", "kernel_sum>+10%"), 2, "does not show noise"),
             ((one, other, "--fail-on", "kernel_sum>+10%", "--fail-on-any"), 1, "Crossed"),
             ((one, other, "--fail-on", "kernel_sum>+60%"), 0, ""),
             ((*many, "--fail-on", "kernel_sum>+10%"), 1, "Crossed"),

@@ -121,7 +121,7 @@ def check_jobs(assay, folder, problems):
     check(problems, "the rank that was mended is not named", "Rank 5 takes 41" in " ".join(words), words)
     words = verdict(assay, folder / "even", folder / "again")
     check(problems, "a rank is named where none changed", "by itself" not in " ".join(words), words)
-    check(problems, "a job against itself changed", words[0].startswith("No change beyond noise"), words)
+    check(problems, "a job against itself changed", words[0].startswith("No significant change"), words)
     check(problems, "noise has sources", "come from" not in " ".join(words), words)
     (folder / "again" / "rank7.json").unlink()
     made = document(assay, folder / "even", folder / "again")
@@ -148,7 +148,7 @@ def check_basis(assay, folder, problems):
     drifting = write(folder, "drifting.json", single([150.6 + 0.4 * i + rng.uniform(-1.5, 1.5) for i in range(16)]))
     made = document(assay, run, drifting, "--fail-on", "time>+1%")
     sides = made["diff"]["sides"]
-    check(problems, "a drift is a change", made["headline"][0].startswith("Too few independent iterations to tell: B is "),
+    check(problems, "a drift is a change", made["headline"][0].startswith("Too few independent iterations: B is "),
           made["headline"])
     check(problems, "its gate says otherwise", [row["outcome"] for row in made["diff"]["gates"]] == ["within_noise"]
           and sides.get("too_few_independent") and 1 <= sides["b_independent"] < 4, made["headline"])
@@ -172,13 +172,13 @@ def check_steps(assay, folder, problems):
         plain = write(folder, "plain.json", single(steps_of(draws, 150.6)))
         outlier = write(folder, "outlier.json", single(steps_of(draws, 150.6, far=seed % 16)))
         words = verdict(assay, plain, outlier)
-        told += not words[0].startswith(("No change beyond noise", "Too noisy to tell"))
+        told += not words[0].startswith(("No significant change", "Too noisy for a conclusion"))
     if told > MOST_TOLD:
         problems.append(f"one far step is a change in {told} of {SEEDS} runs")
     words = verdict(assay, before, mended)
     check(problems, "the loader's gain", words[0].startswith("B is 18.") and "idle: data loading" in " ".join(words), words)
     words = verdict(assay, before, mended_far)
-    check(problems, "the loader's gain beside a far step", words[0].startswith("The usual iteration is 18."), words)
+    check(problems, "the loader's gain beside a far step", words[0].startswith("The typical iteration is 18."), words)
 
 
 def check_pairs(assay, folder, problems):
@@ -192,7 +192,7 @@ def check_pairs(assay, folder, problems):
             write(folder / name, f"run{pair}.json", single([own + rng.uniform(-0.1, 0.1) for _ in range(6)]))
     a = folder / "a"
     words = verdict(assay, a, folder / "same", "--paired")
-    check(problems, "pairs of the same program", words[0].startswith("No change beyond noise") and "8 pairs of runs" in words[0],
+    check(problems, "pairs of the same program", words[0].startswith("No significant change") and "8 pairs of runs" in words[0],
           words)
     check(problems, "the least change is not told", "With these pairs a change of the mean under about" in words[1], words)
     words = verdict(assay, a, folder / "slower", "--paired")

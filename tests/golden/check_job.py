@@ -227,9 +227,9 @@ class Checks:
                         "up to" in words and fleet["missing_ranks"] == absent)
         self.expect(f"one rank has, not have: {words}", "1 of 256 ranks has no record: 0;" in words)
         fleet, words, _, _ = told("world_small", 256, "world_told:128:1", "slow_gpu:20:1.08")
-        self.expect(f"more ranks than the traces tell of: {words}", "Traces tell of 128 ranks, and numbers of ranks go up to 255" in words
+        self.expect(f"more ranks than the traces tell of: {words}", "The traces state 128 ranks, but rank numbers go up to 255" in words
                     and fleet["missing_ranks"] == 0 and fleet["matching"]["beyond_world"] == 128)
-        for fault, sentence in (("same_host:0:1", "all ranks tell one host"), ("host_per_rank:0:1", "each rank tells another host")):
+        for fault, sentence in (("same_host:0:1", "all ranks state one host"), ("host_per_rank:0:1", "each rank states another host")):
             fleet, _, reason, _ = told("hosts", 64, fault, "slow_gpu:20:1.08", hosts=False)
             self.expect(f"{fault}: {reason}", sentence in reason and "--hosts FILE" in reason and fleet["nodes_from"] == "none")
         fleet, words, reason, _ = told("clocks", 64, "fast_clock:17:200", "fast_clock:18:-200", "fast_clock:30:150")
@@ -283,7 +283,7 @@ class Checks:
         few.mkdir()
         shutil.copy(files[0], few)
         done = self.fleet(few)
-        self.expect("too few ranks: no verdict", "no verdict" in json.loads(done.stdout)["headline"][0], done)
+        self.expect("too few ranks: no diagnosis", "no diagnosis" in json.loads(done.stdout)["headline"][0], done)
         (few / "bad.ranks").write_bytes(b"no record")
         self.expect("no record at all is an error", self.fleet(few / "bad.ranks").returncode == 2)
         self.expect("a folder without records is an error", self.fleet(self.folder / "job").returncode == 2)

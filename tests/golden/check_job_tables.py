@@ -148,7 +148,7 @@ class Checks:
 
     def refusals(self):
         done = self.run("job", self.folder / "nowhere", "--parquet", self.folder / "small")
-        self.expect("a folder that is not empty is refused before all work", done.returncode == 2 and "no empty folder" in done.stderr, done)
+        self.expect("a folder that is not empty is refused before all work", done.returncode == 2 and "not an empty folder" in done.stderr, done)
         done = self.run("job", "--summaries", self.folder / "nowhere", "--parquet", self.folder / "never")
         self.expect("after an error nothing is left", done.returncode == 2 and not list(self.folder.glob("never*")), done)
 

@@ -190,7 +190,7 @@ def check_services(check):
     energy = check.fitted("Prometheus, milliwatts", power_logs.prometheus_json(job, name="", factor=1000), *first)
     if energy and not energy["log"]["unit_assumed"]:
         check.problem("Prometheus, milliwatts", "does not say that its unit was taken by size")
-    check.refused("Prometheus, neither", power_logs.prometheus_json(job, name="", factor=1e9), "no unit is told", *first)
+    check.refused("Prometheus, neither", power_logs.prometheus_json(job, name="", factor=1e9), "no unit is given", *first)
     scrapes = [(t, job.mean_of(t - 15, t)) for t, _ in job.every(15.0)]
     check.total_alone("Prometheus, means of 15 s", power_logs.prometheus_series(scrapes), "the log has a sample every 15 s",
                       known_share=0.8)
@@ -231,7 +231,7 @@ def check_others(check):
     energy = check.fitted("a script's numbers", power_logs.script_csv(job, column="power"), *first)
     if energy and not energy["log"]["unit_assumed"]:
         check.problem("a script's numbers", "does not say that its unit was taken by size")
-    check.refused("a script's microwatts", power_logs.script_csv(job, column="power", factor=1e9), "no unit is told", *first)
+    check.refused("a script's microwatts", power_logs.script_csv(job, column="power", factor=1e9), "no unit is given", *first)
 
 
 def main():

@@ -150,7 +150,7 @@ def check_refusals(checker, database, replay, floor):
     checker.refuses("neither a batch size", "overhead", "--batch", f"b8={TRACE}")
     checker.refuses("there already", "overhead", "--batch", f"8={TRACE}", "--batch", f"8={TRACE}")
     checker.refuses("line 1", "overhead", TRACE, "--kernels", checker.write("kernels.txt", "what is this\n"))
-    checker.refuses("neither nanoseconds, nor a floor file", "overhead", TRACE, "--floor", "abacus")
+    checker.refuses("neither nanoseconds, nor a file of assay null-kernel", "overhead", TRACE, "--floor", "abacus")
 
 
 def gpu_of(checker, trace):

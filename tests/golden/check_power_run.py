@@ -117,7 +117,7 @@ def check_resume(assay, folder):
     check(abs(a["ssp_w"] / b["ssp_w"] - 1) < 0.002, "resumed: another SSP power")
     other = run(assay, "power", "run", "--device", "simulated:t=100us", "--workload", "gemm:4096", "--record",
                 folder / "whole")
-    check(other.returncode == 2 and "another campaign" in other.stderr, "another workload went into the folder")
+    check(other.returncode == 2 and "another measurement run" in other.stderr, "another workload went into the folder")
 
 
 def check_foreign_folder(assay, folder):

@@ -157,9 +157,9 @@ def check_export(assay, folder):
     foreign = folder / "foreign"
     foreign.mkdir()
     (foreign / "mine.txt").write_text("mine")
-    for target, words in ((foreign, b"no empty folder"), (folder / "csv", b"no empty folder"),
+    for target, words in ((foreign, b"not an empty folder"), (folder / "csv", b"not an empty folder"),
                           ("/proc/nowhere/x", b"cannot create"), (EXAMPLE, b"is an input"),
-                          (foreign / "mine.txt", b"no empty folder")):
+                          (foreign / "mine.txt", b"not an empty folder")):
         done = run(assay, "export", EXAMPLE, "-o", target, "--format", "csv")
         expect(done.returncode == 2 and words in done.stderr, f"{target}: {done.returncode} {done.stderr!r}")
     broken = folder / "broken.json"

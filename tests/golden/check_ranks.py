@@ -42,7 +42,7 @@ def check_words(assay):
     for key in SAME:
         expect(report["breakdown"][key] == levels["breakdown"][key], f"{key} differs from that of levels")
     check_ratios(levels["breakdown"])
-    begin = "No rank is later than the others, but their hosts pause now and then, and all wait"
+    begin = "No rank is later than the others, but their hosts stall now and then, and all wait"
     expect(report["headline"][0].startswith(begin), f"the verdict begins with {report['headline'][0]}")
     expect(any(text.startswith("Over 8 ranks ") for text in report["headline"]), "nothing on where the time went")
     expect(report["bottleneck"] == "collective_wait", f"the cause is {report['bottleneck']}")

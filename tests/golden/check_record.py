@@ -311,7 +311,7 @@ def check_older_output(bench):
     for flags in ((), ("--format", "kineto")):
         done = subprocess.run([bench.assay, "record", "-o", "/dev/full", *flags, "--", "true"], capture_output=True,
                               text=True, check=False, env=bench.env)
-        check(done.returncode == 2 and "is no file" in done.stderr, f"/dev/full: {done.returncode} {done.stderr}")
+        check(done.returncode == 2 and "is not a file" in done.stderr, f"/dev/full: {done.returncode} {done.stderr}")
 
 
 def check_wall_clock_step(bench):

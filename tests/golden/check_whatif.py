@@ -81,7 +81,7 @@ def check_whatif(assay, path, name):
     joint = found["joint"]
     if joint["refused"]:
         if joint["refused"] != "nothing":
-            same("words of a refusal", answer["headline"][0].startswith("No replay is told: "), True)
+            same("words of a refusal", answer["headline"][0].startswith("No replay is reported: "), True)
         same("levers told", [x["name"] for x in found["actions"] if x["refused"] is None and x["name"] != "warm"], [])
         return
     error, unexplained = found["identity"]["model_error"], found["identity"]["unexplained_path_share"]
@@ -156,10 +156,10 @@ def check_job(assay, folder, strangers):
     answer = report["summary"]["actions"]
     words = json.loads(run(assay, "whatif", folder, "--edit", "skew", "--format", "json"))
     same("levers of the job", [f": {lever['text']}, {GRADES[lever['bound']]} " in text for lever, text in zip(answer, words["headline"])], [True] * len(answer))
-    same("each rank alone", words["headline"][-1].startswith("What follows is of each rank alone"), True)
+    same("each rank alone", words["headline"][-1].startswith("The following is for each rank alone"), True)
     for part in words["ranks"]:
         same("skew", [lever["refused"] for lever in part["whatif"]["actions"]], ["needs_ranks"])
-        same("words of skew", part["headline"][0], "None of these edits can be told.")
+        same("words of skew", part["headline"][0], "None of these changes can be simulated.")
 
 
 def main():

@@ -169,7 +169,7 @@ def check_summary_of_ranks(assay, book, paths):
     for note in notes:
         begin = f"{note['code']}: {2 * note['count']:,} on 2 of 2 ranks"
         expect(any(text.startswith(begin) and note["text"] in text for text in texts), f"the summary lacks {begin}")
-    empty = " ".join(text for text in texts if text.startswith("Without rows"))
+    empty = " ".join(text for text in texts if text.startswith("No sheet, because without rows"))
     expect("caveats" not in re.findall(r"\w+", empty), f"caveats are called empty: {empty}")
     index = {row[0]: row[1] for row in book.sheets["Summary"] if len(row) > 1 and row[0]}
     rows = len(book.sheets["launch_top_kernels"]) - 1
@@ -198,7 +198,7 @@ def check_export(assay, folder):
         else:
             facts.append(path.stem)
     check_facts(book, folder / "csv/rank=0", facts)
-    without = next(text for text in texts if str(text).startswith("Without rows"))
+    without = next(text for text in texts if str(text).startswith("No sheet, because without rows"))
     expect(sorted(re.findall(r"\w+", without.split(":")[1])) == sorted(empty), f"empty tables: {without} {empty}")
     expect(tables > 25 and len(facts) > 8, f"{tables} tables, {len(facts)} groups of facts")
     for name, format_flags in (("again.out", ["--format", "xlsx"]), ("again.XLSX", [])):

@@ -102,7 +102,7 @@ def check(checker):
     checker.expect("planes before the cut", kept.returncode == 0 and '"truncated"' in kept.stdout, kept.stderr)
     line = xplane.message(3, xplane.number(1, 1) + b"\x0b")  # a group, which no field here is
     bad = xplane.message(1, xplane.message(2, "/host:CPU") + line) + parts[1]
-    checker.refused("bytes that are no field", checker.write("bad.xplane.pb", bad), "byte 17: these bytes are no part of an XSpace")
+    checker.refused("bytes that are no field", checker.write("bad.xplane.pb", bad), "byte 17: these bytes are not part of an XSpace")
     for at in range(0, len(whole), 37):
         changed = bytearray(whole)
         changed[at] ^= 0xFF

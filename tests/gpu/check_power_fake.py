@@ -49,7 +49,7 @@ class PowerOnAFake(Fake):
         done = self.power("calibrate", "--calibration", kept, "--budget", 1)
         self.assertEqual(done.returncode, 2)
         self.assertIn("the time of 1 s was up", done.stderr)
-        self.assertIn("takes the reading that the vendor documents", done.stderr)
+        self.assertIn("uses the sensor as the vendor documents it", done.stderr)
         self.assertFalse(kept.exists())
         # Its first wait is of 2 s, its first load of 2.5 s: neither is begun.
         self.assertLess(time.monotonic() - began, 60)

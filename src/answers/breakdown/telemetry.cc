@@ -62,7 +62,7 @@ TelemetryLag lag_of(const Result<EnergyReport>& fit, int64_t gpu, const std::str
   } else if (!fit->total_only.empty()) {
     lag.unknown = fit->total_only;
   } else if (!fit->follows) {
-    lag.unknown = "its readings do not follow the kernels";
+    lag.unknown = "its samples do not follow the kernels";
   }
   if (!lag.unknown.empty()) return lag;
   const auto whole = [](double ns) { return static_cast<int64_t>(std::llround(ns)); };
@@ -167,9 +167,8 @@ Status TelemetryRun::add(const LoadedTrace& loaded, const BreakdownReport& repor
   constexpr int64_t kYear2001 = 1'000'000'000'000'000'000;
   if (!options_.offset_told && !options_.at_start && span.end_ns < kYear2001) {
     return Error{ErrorCode::kInvalidArgument,
-                 "its times are not since 1970 (it has no baseTimeNanoseconds), so that no log can "
-                 "be laid beside it: --telemetry-offset SECONDS says what to add to the log's "
-                 "times, or 'start'",
+                 "its times are not since 1970 (no baseTimeNanoseconds), so no log can be aligned "
+                 "with it. Give --telemetry-offset: SECONDS to add to the log's times, or 'start'",
                  trace.source, -1};
   }
   ASSAY_TRY(check_telemetry_overlap(*placed_, span));

@@ -51,8 +51,8 @@ Result<std::vector<std::string>> expand_sweep(const std::string& flag,
       if (!point) {
         return problem(flag, argument,
                        file +
-                           " tells no batch size: name it like …_b8_s512.json.gz, or write "
-                           "SIZE=TRACE for each");
+                           " has no batch size in its name: name it like …_b8_s512.json.gz, or "
+                           "write SIZE=TRACE for each");
       }
       sweeps.insert(point->sweep);
       lengths.insert(point->length);

@@ -54,8 +54,8 @@ Result<std::vector<std::string>> accepted_files(const TraceRequest& request) {
   constexpr size_t kMany = 64;
   if (files.size() > kMany) {
     request.listener.tell(std::to_string(files.size()) +
-                          " traces, one after the other: for a job of so many ranks there is "
-                          "assay job, which reads on many machines and keeps little of each");
+                          " traces, read one after the other. For a job of this size, assay job "
+                          "reads on many machines and keeps little of each");
   }
   return files;
 }

@@ -89,7 +89,7 @@ Result<std::vector<RankFold>> folds_of(const FleetJob& job, const std::vector<st
 // Too few ranks: their comparison is shown without a conclusion.
 void withhold(const FleetJob& job, size_t unused, double least, Document& document) {
   std::string text =
-      fmt::format("Only {} of {} ranks have a record, less than {}: no verdict (--min-ranks).",
+      fmt::format("Only {} of {} ranks have a record, less than {}: no diagnosis (--min-ranks).",
                   format_count(static_cast<int64_t>(job.ranks.size())),
                   format_count(job.world_size), format_share(least));
   if (unused > 0) {

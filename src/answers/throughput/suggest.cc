@@ -54,8 +54,8 @@ Result<Document> answer_suggestion(const SuggestRequest& request) {
                    load_model(request.bench, request.fit, request.listener, request.points));
   if (model.ala) {
     return Error{ErrorCode::kInvalidArgument,
-                 "is a model of ALA, which has no intervals to narrow or to compare with a goal: "
-                 "give the table, or a model of --method assay",
+                 "is a model of ALA, which has no intervals to narrow or to compare with a goal. "
+                 "Give the table, or a model of --method assay",
                  name_of(request.bench), -1};
   }
   const std::vector<BenchRow>& asked = model.asked;

@@ -68,8 +68,8 @@ void note_far_from_limit(const BenchRow& row, OddityLog& log) {
   const double in_flight = row.requests_per_s * row.latency_s;
   if (!known(in_flight) || in_flight >= kFarFromLimit * row.batch) return;
   log.warn("concurrency_not_reached", row.line, false,
-           "requests per second x mean latency is under half of the stated concurrency: too few "
-           "prompts, or a limit of the client; bb is taken as stated");
+           "requests per second x mean latency is under half of the stated concurrency (too few "
+           "prompts, or a client limit); bb is taken as stated");
 }
 
 // False: the row is dropped.

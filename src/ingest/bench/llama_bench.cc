@@ -148,10 +148,9 @@ void add_llama_runs(const std::vector<LlamaTest>& tests, BenchTable& table, Oddi
       paired = used[answer] = true;
       table.rows.push_back(row_of(prompt, *answer));
       if (exact) continue;
-      log.warn(
-          "answer_without_context", prompt.line, false,
-          "llama-bench timed the answer from an empty context: TPOT lacks the time to read the "
-          "prompt's keys and values (measure with -d at the prompt's length)");
+      log.warn("answer_without_context", prompt.line, false,
+               "llama-bench timed the answer from an empty context. TPOT lacks the time to read "
+               "the prompt's keys and values (measure with -d at the prompt's length)");
     }
     if (!paired) {
       log.note("half_of_a_run", prompt.line, true,

@@ -125,11 +125,10 @@ void refuse_unstreamed(BenchTable& table) {
     if (!is_unstreamed(row)) continue;
     if (!std::isfinite(row.latency_s)) row.latency_s = row.ttft_ms / 1000;
     row.ttft_ms = row.tpot_ms = std::numeric_limits<double>::quiet_NaN();
-    count_oddity(
-        table.oddities, "not_streamed", row.line, false,
-        "the first token came with the last, as with a client that does not stream: TTFT, TPOT and "
-        "ITL are dropped, throughput and latency are kept",
-        OddityWeight::kWarning);
+    count_oddity(table.oddities, "not_streamed", row.line, false,
+                 "the first token came with the last, as without streaming: TTFT, TPOT and ITL are "
+                 "dropped, throughput and latency are kept",
+                 OddityWeight::kWarning);
   }
 }
 

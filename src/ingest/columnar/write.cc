@@ -96,8 +96,8 @@ bool put_all(std::FILE* file, const std::vector<Bytes>& contents) {
 }  // namespace
 
 Result<SourceStamp> stamp_source(const std::string& path) {
-  const Error no_file{ErrorCode::kInvalidArgument, "is no regular file: only those can be cached",
-                      path, -1};
+  const Error no_file{ErrorCode::kInvalidArgument,
+                      "is not a regular file: only those can be cached", path, -1};
   if (path == "-") return no_file;
   ASSAY_TRY_ASSIGN(const FileFacts facts, file_facts(path));
   if (facts.kind != FileKind::kFile) return no_file;

@@ -36,8 +36,7 @@ class Machine {
       ASSAY_TRY_ASSIGN(const uint64_t code, number(1));
       ASSAY_TRY(step(static_cast<unsigned char>(code)));
     }
-    if (at_ != bytes_.size())
-      return error(ErrorCode::kFormat, "bytes behind the end of the pickle");
+    if (at_ != bytes_.size()) return error(ErrorCode::kFormat, "bytes after the end of the pickle");
     return std::move(document_);
   }
 
@@ -148,7 +147,7 @@ class Machine {
   Status fill(PickleKind kind, size_t length) {
     if (above_mark() < length + 1) return odd("nothing to add to");
     PickleValue& into = document_.values[stack_[stack_.size() - length - 1]];
-    if (into.kind != kind) return odd("values are added to what is no list or dict");
+    if (into.kind != kind) return odd("values are added to something other than a list or dict");
     if (kind == PickleKind::kDict && length % 2 != 0) return odd("a key without a value");
     into.of.insert(into.of.end(), stack_.end() - static_cast<std::ptrdiff_t>(length), stack_.end());
     stack_.resize(stack_.size() - length);

@@ -96,7 +96,7 @@ struct DeviceSamples {
 Status check_watts(double watts, const std::string& path) {
   if (watts >= 0 && watts <= kMostWatts) return Ok{};
   return Error{ErrorCode::kFormat,
-               rounded_text(watts) + " W is no power of a device; is its unit another one?", path,
+               rounded_text(watts) + " W is not a device's power; is its unit another one?", path,
                -1};
 }
 
@@ -113,11 +113,11 @@ Error no_times(bool rounds, const LogTiming& timing, const std::string& path) {
   std::string words =
       rounds ? "its rows have no time: " : "its times count from its own beginning: ";
   if (!timing.by_options) {
-    words += "only assay power attribute can be told them, with --log-start";
+    words += "only assay power attribute takes them, with --log-start";
   } else if (rounds) {
     words +=
-        "say when it was begun and how far its rows are apart, with --log-start TIME and "
-        "--log-interval SECONDS, or write it with times";
+        "give its start and the interval of its rows, with --log-start TIME and --log-interval "
+        "SECONDS, or write it with times";
   } else {
     words += "say when that was, with --log-start TIME";
   }

@@ -20,7 +20,8 @@ Result<std::optional<LaunchFloor>> given_floor(const std::string& text, const Tr
   }
   if (floor) return floor;
   return Error{ErrorCode::kInvalidArgument,
-               "--floor " + text + ": neither nanoseconds, nor a floor file, nor a published " +
+               "--floor " + text +
+                   ": neither nanoseconds, nor a file of assay null-kernel, nor a published " +
                    "platform (" + published_platforms() + ")",
                "", -1};
 }

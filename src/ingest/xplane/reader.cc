@@ -302,14 +302,13 @@ Result<Trace> read_xplane(const ReadFn& read, const ReadOptions& options) {
   }
   if (!reader.good() && !options.allow_truncated) {
     return Error{ErrorCode::kTruncated,
-                 "the file ends within a plane, or holds bytes that are no XSpace; copy it again, "
-                 "or read the planes "
-                 "before this with --allow-truncated",
+                 "the file ends within a plane, or holds bytes that are not an XSpace; copy it "
+                 "again, or read the planes before this with --allow-truncated",
                  "", static_cast<int64_t>(reader.offset())};
   }
   const size_t fault = first_fault(std::string_view(bytes).substr(0, reader.offset()), 0, is_read);
   if (fault != std::string_view::npos) {
-    return Error{ErrorCode::kFormat, "these bytes are no part of an XSpace (xplane.proto)", "",
+    return Error{ErrorCode::kFormat, "these bytes are not part of an XSpace (xplane.proto)", "",
                  static_cast<int64_t>(fault)};
   }
   Rows rows(std::move(planes));

@@ -68,7 +68,7 @@ bool has_type(const ConfigFigures& config, OpType type) {
 
 std::string lacks_curve(const ConfigFigures& config) {
   if (std::string why = lacks_collectives(config); !why.empty()) return why;
-  return config.executions.empty() ? "no matrix product whose layer is known" : "";
+  return config.executions.empty() ? "no matrix product with a known layer" : "";
 }
 
 std::string lacks_attention(const ConfigFigures& config) {
@@ -151,7 +151,7 @@ std::string throughput_words(const Configs& configs) {
     return known(b) && (!known(a) || a.tokens_per_s < b.tokens_per_s);
   };
   const ConfigFigures& best = *std::max_element(configs.begin(), configs.end(), less);
-  if (!known(best)) return "No configuration tells how many tokens an iteration takes in.";
+  if (!known(best)) return "No configuration has a known number of tokens per iteration.";
   const ConfigFigures& first = configs.front();
   std::string words =
       fmt::format("{} has the highest throughput: {} tokens/s", best.name,
@@ -264,14 +264,15 @@ std::string slower_words(const ConfigFigures& first, const ConfigFigures& other)
   const std::string times = fmt::format("{} against {}", time_words(to_ns), time_words(from_ns));
   if (!shift.known) {
     return fmt::format(
-        "An iteration of {} spans {}, one of {} {}: too few iterations ({}) to tell noise from a "
-        "difference.",
+        "An iteration of {} spans {}, one of {} {}: too few iterations ({}) to separate noise from "
+        "a difference.",
         other.name, time_words(to_ns), first.name, time_words(from_ns),
         iterations_words(first, other));
   }
   if (!shift.real()) {
-    return fmt::format("Iterations of {} and {} are not told apart: {} ({}; {}).", other.name,
-                       first.name, times, interval_words(shift), iterations_words(first, other));
+    return fmt::format("Iterations of {} and {} do not differ significantly: {} ({}; {}).",
+                       other.name, first.name, times, interval_words(shift),
+                       iterations_words(first, other));
   }
   return fmt::format("An iteration of {} spans {} {} than one of {}: {} ({}; {}){}.", other.name,
                      format_share(std::abs(shift.change) / shift.a),
@@ -308,9 +309,8 @@ std::string correlation_words(const Configs& configs) {
     }
   }
   if (strongest == nullptr) return "";
-  return fmt::format(
-      "Of the heavier operations, {} in {} goes most with overlap: correlation {:.2f}.",
-      name_of(strongest->name), of->name, strongest->correlation);
+  return fmt::format("Among the heavier operations, {} in {} correlates most with overlap: {:.2f}.",
+                     name_of(strongest->name), of->name, strongest->correlation);
 }
 
 }  // namespace

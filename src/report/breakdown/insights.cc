@@ -39,24 +39,24 @@ std::string point_change(const Insight& one) {
 
 std::string faster_words(const Insight& one) {
   return fmt::format(
-      "{} takes less time with more work: {} per iteration in {} against {} in {} ({}), though {} "
-      "takes in {:.1f} times the tokens and its matrix products take {:.1f} times as long.",
+      "{} takes less time with more work: {} per iteration in {} against {} in {} ({}). But {} "
+      "processes {:.1f} times the tokens and its matrix products take {:.1f} times as long.",
       one.of, time_of(one.to), one.other, time_of(one.from), one.config, time_change(one),
       one.other, one.share, one.beside_to);
 }
 
 std::string collective_words(const Insight& one) {
   return fmt::format(
-      "What grows of {} from {} to {} is not its transfer: the middle goes from {} to {} ({}), as "
-      "the iteration grows by {}; the shortest stays, {} and {}.",
+      "The growth of {} from {} to {} is not its transfer: the median goes from {} to {} ({}), as "
+      "the iteration grows by {}. The minimum stays: {} and {}.",
       one.of, one.config, one.other, time_of(one.from), time_of(one.to), time_change(one),
       format_share(one.share), time_of(one.beside_from), time_of(one.beside_to));
 }
 
 std::string overlap_over_gpus_words(const Insight& one) {
   return fmt::format(
-      "GPUs that overlap {}{} more with collectives take longer for it: from {} at {} on GPU {} to "
-      "{} at {} on GPU {}; correlation {:.2f} over {} GPUs ({:.2f} to {:.2f} at 95 %).",
+      "GPUs that overlap {}{} more with collectives take longer for it: {} at {} on GPU {}, {} at "
+      "{} on GPU {}. The correlation is {:.2f} over {} GPUs ({:.2f} to {:.2f} at 95 %).",
       one.of, in_config(one), time_of(one.beside_from), format_share(one.from), one.gpu_from,
       time_of(one.beside_to), format_share(one.to), one.gpu_to, one.share, one.n, one.low,
       one.high);
@@ -64,7 +64,7 @@ std::string overlap_over_gpus_words(const Insight& one) {
 
 std::string overlap_share_words(const Insight& one) {
   return fmt::format(
-      "With more work less of the kernel time lies beside collectives: {} in {}, {} in {} ({}).",
+      "With more work, less of the kernel time overlaps with collectives: {} in {}, {} in {} ({}).",
       format_share(one.from), one.config, format_share(one.to), one.other, point_change(one));
 }
 
@@ -72,7 +72,7 @@ std::string ends_words(const Insight& one) {
   return fmt::format(
       "The time without a compute kernel lies at the ends of an iteration{}: {} of it before the "
       "first kernel and in the optimizer ({} to {} at 95 %; {}). {} of that is waiting for "
-      "collectives: a late host has no more than the other {}.",
+      "collectives, so a late host causes at most the other {}.",
       in_config(one), format_share(one.from), format_share(one.low), format_share(one.high),
       iterations_of(one), format_share(one.share), format_share(1 - one.share));
 }
@@ -85,8 +85,8 @@ std::string launch_words(const Insight& one) {
 
 std::string cores_words(const Insight& one) {
   return fmt::format(
-      "{:.0f} logical cores are active{} where {:.1f} would do, {:.1f} to {:.1f} times as many at "
-      "95 % ({} samples); {} of the physical cores are ever used.",
+      "{:.0f} logical cores are active{} where {:.1f} would do: {:.1f} to {:.1f} times as many at "
+      "95 % ({} samples). {} of the physical cores are ever used.",
       one.from, in_config(one), one.to, one.low, one.high,
       format_count(static_cast<int64_t>(one.n)), format_share(one.share));
 }
@@ -94,14 +94,14 @@ std::string cores_words(const Insight& one) {
 std::string frequency_words(const Insight& one) {
   if (!one.other.empty()) {
     return fmt::format(
-        "From {} to {} what falls most of the overheads is that of frequency: {} to {} per "
-        "execution, {} of the whole fall, over {}.",
+        "From {} to {}, frequency is the overhead that falls most: {} to {} per execution, {} of "
+        "the whole fall, over {}.",
         one.config, one.other, time_of(one.from), time_of(one.to), format_share(one.share),
         format_counted(one.n, "operation", "operations"));
   }
   return fmt::format(
       "Clocks below the peak cost most{}: {} of the {} that matrix products and attention take "
-      "above their time at peak, and most in {:.0f} of {}.",
+      "above their time at peak. They cost most in {:.0f} of {}.",
       in_config(one), time_of(one.from), time_of(one.to), one.share,
       format_counted(one.n, "operation", "operations"));
 }

@@ -69,7 +69,7 @@ std::string wait_words(const JobLevels& job) {
       waits.push_back(share_of_span(gpu, gpu.compute.comm_wait_ns));
       waited_ns += gpu.compute.comm_wait_ns;
     }
-    return waited_ns == 0 ? "" : range_words("Standing still for collectives", waits);
+    return waited_ns == 0 ? "" : range_words("Waiting for collectives", waits);
   }
   std::map<int64_t, const JobGpu*> gpus;
   for (const JobGpu& gpu : job.gpus) gpus[gpu.gpu] = &gpu;
@@ -131,7 +131,7 @@ std::string host_words(const JobLevels& job) {
   if (count == 0) return "";
   if (count > kHostsNamed) behind += fmt::format(" and {} more", count - kHostsNamed);
   return fmt::format(
-      "The host is behind on {}; {} {}.", behind,
+      "The host is late on {}; {} {}.", behind,
       overheads.size() - count == 1 ? "the other has" : "the median of the others is",
       format_share(median_without(overheads, 0, count)));
 }
@@ -148,7 +148,7 @@ std::string unaligned_words(const Alignment& alignment) {
   const bool one = alignment.matched == 1;
   return fmt::format(
       "{} matched, but the clocks could not be aligned on {} because a rank may leave {} ({}) "
-      "before all have come: who waits for whom is not known.",
+      "before all arrive. Which rank waits for which is not known.",
       format_counted(alignment.matched, "collective is", "collectives are"), one ? "it" : "them",
       one ? "it" : "these", kinds);
 }
@@ -175,15 +175,15 @@ bool is_one_job(const JobLevels& job) {
 std::string straggler_words(const JobLevels& job) {
   const Arrivals* last = straggler(job);
   if (last == nullptr) return is_one_job(job) ? unaligned_words(job.alignment) : "";
-  if (last->last_margin_ns == 0) return "No GPU comes last to collectives by itself.";
+  if (last->last_margin_ns == 0) return "No single GPU arrives last at collectives.";
   std::string words = fmt::format(
-      "GPU {} comes last by most: to {} of {} collectives, {} after the second to last.", last->gpu,
-      last->last, last->collectives, format_ns(last->last_margin_ns));
+      "GPU {} arrives last by most: at {} of {} collectives, {} after the second to last.",
+      last->gpu, last->last, last->collectives, format_ns(last->last_margin_ns));
   if (clocks_explain(job, *last)) {
     return words + fmt::format(" That is no more than the clocks' residual ({} at p95) explains.",
                                format_ns(static_cast<int64_t>(job.alignment.residual_p95_ns)));
   }
-  return words + " Two late ranks hide each other in that: who is to blame, assay report tells.";
+  return words + " Two stragglers hide each other here; assay report has the straggler analysis.";
 }
 
 std::vector<std::string> job_words(const JobLevels& job) {

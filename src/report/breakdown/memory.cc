@@ -82,7 +82,7 @@ Table places_table(const JobMemory& memory, bool ops) {
     return row.place->phase != LevelPhase::kNone;
   }));
   TableOf table(rows, {.key = ops ? "ops" : "phases",
-                       .title = ops ? "Who asks for memory" : "Memory by phase",
+                       .title = ops ? "Memory by operator" : "Memory by phase",
                        .terminal_limit = ops ? kOpsShown : 0});
   table
       .add(
@@ -117,11 +117,13 @@ std::vector<MemorySample> thinned(const std::vector<MemorySample>& samples) {
 }
 
 Chart line_chart(const DeviceMemory& device, size_t nth) {
-  Chart chart{.key = "memory_line" + (nth == 0 ? std::string() : std::to_string(nth)),
-              .title = fmt::format("Memory of device {} over time", device.device),
-              .caption = "What the framework's allocator holds, and what it took from the driver.",
-              .x = {"since the first record", Unit::kNanoseconds},
-              .y = {"bytes", Unit::kBytes}};
+  Chart chart{
+      .key = "memory_line" + (nth == 0 ? std::string() : std::to_string(nth)),
+      .title = fmt::format("Memory of device {} over time", device.device),
+      .caption =
+          "Memory in use in the framework's allocator, and memory it reserved from the driver.",
+      .x = {"since the first record", Unit::kNanoseconds},
+      .y = {"bytes", Unit::kBytes}};
   Series allocated{.name = "allocated", .mark = Mark::kSteps};
   Series reserved{.name = "reserved", .mark = Mark::kSteps};
   for (const MemorySample& sample : thinned(device.samples)) {
@@ -179,7 +181,8 @@ Table holders_table(const std::vector<SnapshotDevice>& devices) {
     for (const MemoryHolder& holder : device.state.holders)
       rows.push_back({device.memory.device, &holder});
   }
-  TableOf table(rows, {.key = "holders", .title = "Who holds memory", .terminal_limit = kOpsShown});
+  TableOf table(
+      rows, {.key = "holders", .title = "Memory by allocation site", .terminal_limit = kOpsShown});
   table.add(keys::device, &HolderRow::device)
       .add(
           keys::site, [](const HolderRow& row) { return text_or_null(row.holder->site); },
@@ -199,21 +202,21 @@ std::string where_words(const MemoryPlace& place) {
 void add_snapshot_words(const SnapshotDevice& device, std::vector<std::string>& words) {
   const SnapshotMemory& state = device.state;
   const DeviceMemory& memory = device.memory;
-  words.push_back(fmt::format(
-      "Memory of device {} at the snapshot: {} reserved, of it {} allocated, {} waiting to be "
-      "freed, {} split off and unused, {} in free segments.",
-      memory.device, format_bytes(state.reserved_bytes), format_bytes(state.allocated_bytes),
-      format_bytes(state.awaiting_bytes), format_bytes(state.split_bytes),
-      format_bytes(state.free_segment_bytes)));
+  words.push_back(
+      fmt::format("Memory of device {} at the snapshot: {} reserved. This is {} allocated, {} "
+                  "waiting to be freed, {} split off and unused, {} in free segments.",
+                  memory.device, format_bytes(state.reserved_bytes),
+                  format_bytes(state.allocated_bytes), format_bytes(state.awaiting_bytes),
+                  format_bytes(state.split_bytes), format_bytes(state.free_segment_bytes)));
   if (state.actions == 0) {
     words.push_back(
-        "No actions of its allocator were recorded, so that no peak is told: "
+        "No actions of its allocator were recorded, so the peak is unknown: "
         "torch.cuda.memory._record_memory_history() records them.");
   } else if (memory.sums.peak_bytes >= 0) {
-    words.push_back(fmt::format(
-        "In its {} recorded actions at most {} asked for and in use{}, at most {} reserved.",
-        state.actions, format_bytes(memory.sums.peak_bytes), where_words(memory.peak),
-        format_bytes(memory.peak_reserved_bytes)));
+    words.push_back(
+        fmt::format("Peaks of its {} recorded actions: {} requested and in use{}, {} reserved.",
+                    state.actions, format_bytes(memory.sums.peak_bytes), where_words(memory.peak),
+                    format_bytes(memory.peak_reserved_bytes)));
   }
   if (memory.first_bytes > 0 || state.first_reserved_bytes > 0) {
     words.push_back(fmt::format(
@@ -226,10 +229,10 @@ void add_snapshot_words(const SnapshotDevice& device, std::vector<std::string>& 
         fmt::format("Allocations that failed for lack of memory: {}.", state.out_of_memory));
   const uint64_t odd = state.odd_blocks + state.odd_actions + state.unknown_actions;
   if (odd > 0) {
-    words.push_back(fmt::format(
-        "The snapshot contradicts itself or is of an unknown kind in {} places: no peak of device "
-        "{} is told.",
-        odd, memory.device));
+    words.push_back(
+        fmt::format("The snapshot contradicts itself or is of an unknown kind in {} places: the "
+                    "peak of device {} is unknown.",
+                    odd, memory.device));
   }
 }
 
@@ -267,9 +270,8 @@ std::vector<std::string> memory_words(const JobMemory& memory) {
     words.push_back(device_words(memory.devices[i]));
   const DriverMemory& driver = memory.driver;
   if (driver.allocations + driver.frees > 0) {
-    words.push_back(fmt::format(
-        "Calls that take memory from the driver: {}, that give it back: {}; {} of host time.",
-        driver.allocations, driver.frees, format_ns(driver.ns)));
+    words.push_back(fmt::format("Driver memory calls: {} allocate, {} free; {} of host time.",
+                                driver.allocations, driver.frees, format_ns(driver.ns)));
   }
   return words;
 }

@@ -201,7 +201,7 @@
   U(collectives, "") \
   R(last, "came last", kCount, "") \
   R(last_share, "share", kShare, "") \
-  R(arrival_median_ns, "behind the median", kNanoseconds, \
+  R(arrival_median_ns, "after the median", kNanoseconds, \
     "median of its start − the median start, aligned; negative when it leads") \
   R(waited_ns, "waited for the last", kNanoseconds, \
     "Σ start of the last − own start; Σ own start − start of the second to last, if it was last. Two stragglers hide each " \
@@ -590,29 +590,29 @@
     "of `known_ns`, kernels of graph replays joined to their capture (`--capture`). The work is that of the captured " \
     "operator. None if captures of other sizes fit as well, or the work depends on recorded lengths. Tests: `Replays`, " \
     "`RoofLevels`, `golden/roof`") \
-  R(with_roofline_ns, "with a roof", kNanoseconds, \
+  R(with_roofline_ns, "with a roofline", kNanoseconds, \
     "of `known_ns`, on devices and in types with a known peak; = `roofline_ns` + `above_ns` − `below_roofline_ns` exactly") \
-  R(roofline_ns, "at the roof", kNanoseconds, \
+  R(roofline_ns, "at the roofline", kNanoseconds, \
     "Σ over calls of the longer of FLOP / peak and bytes / bandwidth, at boost clock") \
   R(above_ns, "above roof", kNanoseconds, \
     "Σ over calls of the time above that; of the time below it. The second is positive only if data came from a cache, the " \
     "algorithm needs fewer operations, or model or peak are wrong") \
-  R(below_roofline_ns, "faster than the roof", kNanoseconds, "") \
+  R(below_roofline_ns, "faster than the roofline", kNanoseconds, "") \
   R(underfilled_ns, "above, in small calls", kNanoseconds, \
     "of `above_ns`, in calls that need less than 1 µs at the roofline: latency, not throughput") \
   R(roofline_share, "of roof", kShare, "`roofline_ns` / `with_roofline_ns`; above 1 if faster than the roofline") \
-  R(actual_clock_ns, "with a clock read beside it", kNanoseconds, \
+  R(actual_clock_ns, "with a sampled clock", kNanoseconds, \
     "of `with_roofline_ns`, in calls between two clock samples of their GPU (`--telemetry`). Then their roofline time with " \
     "arithmetic peaks scaled by the highest sampled clock around the call over the clock of the peaks, and its share. " \
     "Tests: `RoofLevels`") \
-  R(actual_clock_roofline_ns, "at the roof of that clock", kNanoseconds, "") \
-  R(actual_clock_roofline_share, "of roof at that clock", kShare, "`actual_clock_roofline_ns` / `actual_clock_ns`") \
-  R(calls_below_roofline, "calls faster than the roof", kCount, \
+  R(actual_clock_roofline_ns, "at the roofline of that clock", kNanoseconds, "") \
+  R(actual_clock_roofline_share, "of roofline at that clock", kShare, "`actual_clock_roofline_ns` / `actual_clock_ns`") \
+  R(calls_below_roofline, "calls faster than the roofline", kCount, \
     "calls with `below_roofline_ns` above 0, for times in whole microseconds above one per kernel. Then those that the " \
     "cache explains: bound by memory, no faster than the last-level cache, and slow enough for the bytes that it cannot " \
     "hold") \
   R(calls_cache_explained, "of these by the cache", kCount, "") \
-  R(calls_fit_in_cache, "of these whose bytes fit the cache", kCount, \
+  R(calls_fit_in_cache, "of these with bytes that fit the cache", kCount, \
     "of `calls_below_roofline`, those bound by memory with bytes that fit the last-level cache but no faster one, if its " \
     "rate is known (`cache_tb_s`). Their time; the time they need at the cache's rate; the number that are even faster. " \
     "Tests: `RoofLevels`") \
@@ -696,14 +696,14 @@
   U(calls, "") \
   U(kernels, "") \
   U(dur_ns, "") \
-  R(roofline_min_ns, "at the roof, at least", kNanoseconds, \
+  R(roofline_min_ns, "at the roofline, at least", kNanoseconds, \
     "with the least work, and with the most; null where the peaks are not known") \
-  R(roofline_max_ns, "at the roof, at most", kNanoseconds, "") \
-  R(roofline_min_share, "of roof, at least", kShare, "these over `dur_ns` of calls on devices with known peaks") \
-  R(roofline_max_share, "of roof, at most", kShare, "") \
-  R(same_kernel_ns, "told by the same kernel", kNanoseconds, \
+  R(roofline_max_ns, "at the roofline, at most", kNanoseconds, "") \
+  R(roofline_min_share, "of roofline, at least", kShare, "these over `dur_ns` of calls on devices with known peaks") \
+  R(roofline_max_share, "of roofline, at most", kShare, "") \
+  R(same_kernel_ns, "known from the same kernel", kNanoseconds, \
     "of `dur_ns`, with elements per thread known from launches of the same kernel over recorded sizes") \
-  R(limited_ns, "limited by the roof", kNanoseconds, \
+  R(limited_ns, "limited by the roofline", kNanoseconds, \
     "of `dur_ns`, with an upper bound from memory and a full last-level cache: the maximum elements per thread that " \
     "these supply in every launch of the kernel") \
   R(calls_above, "above 100 %", kCount, \
@@ -758,7 +758,7 @@
   R(peak_phase, "phase of the peak", kText, \
     "where `peak_bytes` was reached first; without totals, `max_growth_bytes`") \
   R(peak_op, "peak in", kText, "") \
-  R(ambiguous_events, "operator not told apart", kCount, \
+  R(ambiguous_events, "operator ambiguous", kCount, \
     "events while several threads were inside operators, and while none was: both without operator") \
   R(outside_events, "outside operators", kCount, "") \
   O("`memory.phases`, `memory.ops`") \

@@ -102,7 +102,7 @@ Table ops_table(const JobRoof& roof, bool to_readers) {
   const bool roofed = roof.known.roofed_ns > 0;
   TableOf table(roof.ops,
                 {.key = "ops",
-                 .title = roofed ? "Operators by time above the roof" : "Operators by time",
+                 .title = roofed ? "Operators by time above the roofline" : "Operators by time",
                  .terminal_limit = kShapesShown,
                  .show = to_readers ? Show::kEverywhere : Show::kDataOnly});
   table
@@ -163,7 +163,7 @@ Table places_table(const JobRoof& roof, bool to_readers) {
                                   [](const Place& one) { return one.layer != kNoLayer; });
   TableOf table(places,
                 {.key = "places",
-                 .title = "Layers by time above the roof",
+                 .title = "Layers by time above the roofline",
                  .terminal_limit = kShapesShown,
                  .show = to_readers && layers && roof.known.roofed_ns > 0 ? Show::kEverywhere
                                                                           : Show::kDataOnly});
@@ -178,7 +178,7 @@ Table places_table(const JobRoof& roof, bool to_readers) {
 Table unknown_table(const JobRoof& roof, bool to_readers) {
   using One = RoofUnknown;
   TableOf table(roof.unknown, {.key = "unknown",
-                               .title = "Kernel time whose work is not known",
+                               .title = "Kernel time without known work",
                                .terminal_limit = 4,
                                .show = to_readers && !roof.unknown.empty() ? Show::kEverywhere
                                                                            : Show::kDataOnly});
@@ -201,7 +201,7 @@ Table bounds_table(const JobRoof& roof, bool to_readers) {
   using One = RoofBounds;
   TableOf table(roof.bounds,
                 {.key = "bounds",
-                 .title = "Kernel time whose work is known within bounds",
+                 .title = "Kernel time with work known within bounds",
                  .terminal_limit = 4,
                  .show = to_readers && !roof.bounds.empty() ? Show::kEverywhere : Show::kDataOnly});
   table.add(keys::op, &One::op, elastic())
@@ -441,7 +441,7 @@ std::map<std::string, double> peaks_used(const JobRoof& roof, const DeviceRoof& 
 }
 
 Series roof_line(const std::string& name, double peak, double bandwidth, double from, double to) {
-  Series line{.name = "roof, " + name, .mark = Mark::kLine};
+  Series line{.name = "roofline, " + name, .mark = Mark::kLine};
   const double ridge = peak / bandwidth;
   for (const double x : {from, std::clamp(ridge, from, to), to}) {
     line.x.push_back(x);
@@ -468,7 +468,7 @@ Chart roofline_chart(const JobRoof& roof, const DeviceRoof& device, size_t nth) 
     Series& series = points[op.sums.compute_bound()];
     series.x.push_back(op.sums.intensity());
     series.y.push_back(op.sums.flop_per_s());
-    series.labels.push_back(fmt::format("{} {}: {}, {} of the roof", op.op, op.shape,
+    series.labels.push_back(fmt::format("{} {}: {}, {} of the roofline", op.op, op.shape,
                                         format_ns(op.sums.dur_ns),
                                         format_share(op.sums.roof_share())));
     from = std::min(from, op.sums.intensity());
@@ -501,10 +501,10 @@ std::string known_words(const JobRoof& roof) {
   std::stable_sort(parts.begin(), parts.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   for (size_t i = 0; i < parts.size(); ++i)
-    text += (i == 0 ? ". Of the rest: " : ", ") + parts[i].second;
+    text += (i == 0 ? ". The rest: " : ", ") + parts[i].second;
   text += ".";
   if (roof.replayed_ns > 0) {
-    text += fmt::format(" Of the known, {} are graph replays with the work that was recorded.",
+    text += fmt::format(" The known time includes {} of graph replays with recorded work.",
                         format_ns(roof.replayed_ns));
   }
   return text;
@@ -533,17 +533,16 @@ std::string most_words(const JobRoof& roof) {
                        format_counted(sums.calls, "call", "calls"),
                        sums.calls == 1 ? "it" : "them");
   }
-  return fmt::format("{}, at {} of its roof, bound by {}.", which, format_share(sums.roof_share()),
-                     bound_words(sums));
+  return fmt::format("{}, at {} of its roofline, bound by {}.", which,
+                     format_share(sums.roof_share()), bound_words(sums));
 }
 
 std::string small_words(const JobRoof& roof) {
   constexpr double kWorthTelling = 0.05;
   if (!(share(roof.known.small_ns, roof.known.above_ns) >= kWorthTelling)) return "";
   return fmt::format(
-      "Of that, {} lies in calls that need less than {} at the roof: they are too small to fill "
-      "the "
-      "GPU.",
+      "Of that, {} lies in calls that need less than {} at the roofline: they are too small to "
+      "fill the GPU.",
       format_ns(roof.known.small_ns), format_ns(kSmallRoofNs));
 }
 
@@ -561,7 +560,7 @@ const RoofOp* most_beyond(const JobRoof& roof) {
 std::string beyond_words(const JobRoof& roof) {
   const RoofSums& known = roof.known;
   if (known.calls_beyond == 0) return "";
-  std::string text = fmt::format("{} faster than the roof, by {} in all",
+  std::string text = fmt::format("{} faster than the roofline, by {} in all",
                                  format_counted(known.calls_beyond, "call is", "calls are"),
                                  format_ns(known.calls_beyond_ns));
   const uint64_t others = known.calls_beyond - known.calls_cached;
@@ -608,7 +607,7 @@ std::string bounds_words(const JobRoof& roof) {
   std::string text = fmt::format("{} of kernels are known within bounds", format_ns(all.dur_ns));
   if (all.same_kernel_ns > 0) {
     text +=
-        fmt::format("; for {} the same kernel with recorded sizes tells the elements of a thread",
+        fmt::format("; for {} the same kernel with recorded sizes shows the elements per thread",
                     format_ns(all.same_kernel_ns));
   }
   if (all.limited_ns > 0) {
@@ -645,7 +644,7 @@ std::string comm_words(const JobRoof& roof) {
   if (const auto of_link = link_share(most).number())
     text += fmt::format(
         ", {} of the {}", format_share(*of_link),
-        most.network ? "network (assumed: a card for each GPU, as is usual with it)" : "link");
+        most.network ? "network (assumed: one network card per GPU, as is typical)" : "link");
   return text + (roof.ranks < 2 ? ". This includes waiting for other ranks." : ".");
 }
 
@@ -664,15 +663,15 @@ std::string roof_clock_words(const JobRoof& roof, const TelemetryReport& samples
   constexpr double kMegaHertz = 1e6;
   const double read_mhz = median(std::move(clocks));
   std::string text = fmt::format(
-      "The clocks read beside the trace are {:.0f} MHz in the middle, the peaks hold at {:.0f} "
-      "MHz: at that clock {} of the compute roof can be reached.",
+      "The median sampled clock is {:.0f} MHz; the peaks hold at {:.0f} MHz. The sampled clock "
+      "allows {} of the compute roofline.",
       read_mhz, device->clock_hz / kMegaHertz,
       format_share(read_mhz * kMegaHertz / device->clock_hz));
   const RoofSums& known = roof.known;
   if (known.clocked_ns <= 0) return text;
   return text + fmt::format(
                     " With the peaks at the highest clock around each call, {} of kernels are at "
-                    "{} of the roof.",
+                    "{} of the roofline.",
                     format_ns(known.clocked_ns), format_share(known.clocked_roof_share()));
 }
 
@@ -680,8 +679,8 @@ std::string roof_sentence(const JobRoof& roof) {
   const RoofSums& known = roof.known;
   if (known.roofed_ns <= 0) return "";
   return fmt::format(
-      "By their shapes {} of kernels need at least {} on {} at boost clock: they are at {} of the "
-      "roof, {} above it.",
+      "By their shapes, {} of kernels need at least {} on {} at boost clock: they are at {} of the "
+      "roofline, {} above it.",
       format_ns(known.roofed_ns), format_ns(known.roof_ns), device_words(roof),
       format_share(known.roof_share()), format_ns(known.above_ns));
 }
@@ -706,7 +705,7 @@ std::vector<std::string> roof_words(const JobRoof& roof) {
 }
 
 Section roof_section(const JobRoof& roof, const RoofView& view) {
-  Section section{.key = "roofline", .title = "How far from the roof"};
+  Section section{.key = "roofline", .title = "Distance from the roofline"};
   if (view.words) {
     section.blocks.push_back(Prose{.paragraphs = roof_words(roof), .show = Show::kReadersOnly});
   }

@@ -142,7 +142,7 @@ class TreeMaker {
     cells.add(keys::kind, &Laid::kind, Show::kDataOnly).add(keys::share, &Laid::share);
     add_sums(cells, true);
     Tree tree{.key = "tree",
-              .title = "Where the time goes (iterations > phase > layers > operation > kernel)",
+              .title = "Time breakdown (iterations > phase > layers > operation > kernel)",
               .columns = std::move(cells.columns),
               .area_key = "dur_ns"};
     for (size_t i = 0; i < laid_out_.size(); ++i) {
@@ -333,8 +333,9 @@ Table overlap_table(const JobLevels& job) {
   std::stable_sort(ops.begin(), ops.end(), [](const PhaseOp& a, const PhaseOp& b) {
     return a.sums.overlap_ns > b.sums.overlap_ns;
   });
-  TableOf table(ops,
-                {.key = "overlap", .title = "Operations beside collectives", .terminal_limit = 12});
+  TableOf table(
+      ops,
+      {.key = "overlap", .title = "Operations overlapped with collectives", .terminal_limit = 12});
   table.add(keys::phase, [](const PhaseOp& o) { return level_phase_name(o.phase); })
       .add(
           keys::op, [&](const PhaseOp& o) { return job.op_names[o.op]; }, elastic())
@@ -348,10 +349,10 @@ Table overlap_table(const JobLevels& job) {
 }
 
 Table arrivals_table(const std::vector<Arrivals>& arrivals, bool by_kind) {
-  TableOf table(arrivals, {.key = by_kind ? "arrivals" : "stragglers",
-                           .title = by_kind ? "Who comes last, by collective"
-                                            : "Who comes last to collectives",
-                           .show = shown_if(!by_kind && !arrivals.empty())});
+  TableOf table(arrivals,
+                {.key = by_kind ? "arrivals" : "stragglers",
+                 .title = by_kind ? "Last arrivals by collective" : "Last arrivals at collectives",
+                 .show = shown_if(!by_kind && !arrivals.empty())});
   table.add(keys::gpu, &Arrivals::gpu);
   if (by_kind) {
     table.add(keys::phase, [](const Arrivals& one) { return level_phase_name(one.phase); })
@@ -416,7 +417,7 @@ void add_unplaced(const JobLevels& job, Section& section) {
   const PlacementStats& stats = job.placement;
   Facts facts{
       .key = "unplaced",
-      .title = "What could not be placed",
+      .title = "Unattributed device time",
       .items = {
           fact(keys::time_ns, stats.unplaced.dur_ns,
                fmt::format("of {} of device time", format_ns(stats.all.dur_ns))),
@@ -442,7 +443,7 @@ void add_unplaced(const JobLevels& job, Section& section) {
       stats.by, stats, keys::source,
       [](size_t i) { return placed_by_name(static_cast<PlacedBy>(i)); }, true);
   sources.key = "attributed_by";
-  sources.title = "What told the operation";
+  sources.title = "Evidence for the operation";
   section.blocks.push_back(std::move(facts));
   section.blocks.push_back(std::move(reasons));
   section.blocks.push_back(std::move(sources));
@@ -549,7 +550,7 @@ void add_op_charts(const JobLevels& job, Section& section) {
   const auto overlapped = ops_by(job, [](const LevelSums& sums) { return sums.overlap_ns; });
   if (!overlapped.empty()) {
     Chart chart{.key = "overlap",
-                .title = "Operations beside collectives",
+                .title = "Operations overlapped with collectives",
                 .y = {"kernel time", Unit::kNanoseconds},
                 .horizontal = true};
     for (const OpSums& op : overlapped) chart.categories.push_back(label_of(job, op));
@@ -585,7 +586,7 @@ void add_op_charts(const JobLevels& job, Section& section) {
 void add_rank_charts(const JobLevels& job, Section& section) {
   if (job.arrivals.empty()) return;
   Chart waits{.key = "stragglers",
-              .title = "Who waits at collectives, and for whom",
+              .title = "Time waited at collectives, and margin of the last to arrive",
               .x = {"GPU", Unit::kNone},
               .y = {"sum over collectives", Unit::kNanoseconds}};
   Chart lags{.key = "lead_lag",
@@ -594,7 +595,7 @@ void add_rank_charts(const JobLevels& job, Section& section) {
                  "Median over collectives of its arrival less the median arrival, clocks "
                  "aligned; below 0 it leads",
              .x = {"GPU", Unit::kNone},
-             .y = {"behind the median", Unit::kNanoseconds}};
+             .y = {"after the median", Unit::kNanoseconds}};
   Series waited{.name = "waited for the last", .mark = Mark::kBars};
   Series margin{.name = "last by", .mark = Mark::kBars};
   Series lag{.name = "lag", .mark = Mark::kBars};
@@ -669,12 +670,12 @@ std::string heaviest_words(const JobLevels& job) {
   }
   const LevelPhase around = std::get<0>(op->first);
   const std::string heaviest =
-      fmt::format("the heaviest operation beside collectives and copies is {}{} with {}",
+      fmt::format("the heaviest operation other than collectives and copies is {}{} with {}",
                   job.op_names[std::get<1>(op->first)],
                   around == LevelPhase::kNone ? "" : fmt::format(" ({})", level_phase_name(around)),
                   percent(op->second, total_ns));
   if (parts.empty()) return "T" + heaviest.substr(1) + " of the device time.";
-  std::string words = "Of the device time " + parts.front();
+  std::string words = "Device time: " + parts.front();
   for (size_t i = 1; i < parts.size(); ++i) words += ", " + parts[i];
   words += "; " + heaviest + ".";
   return words;
@@ -686,11 +687,11 @@ std::string phase_words(const JobLevels& job) {
   const std::string by_name =
       stats.phase_by_name.kernels == 0
           ? ""
-          : fmt::format("of {} is told by the kernels' names alone",
+          : fmt::format("of {} is inferred from the kernels' names alone",
                         percent(stats.phase_by_name.dur_ns, stats.all.dur_ns));
   if (stats.no_phase.kernels == 0) return by_name.empty() ? "" : "The phase " + by_name + ".";
   if (stats.no_phase.kernels == stats.all.kernels) {
-    return "The phase is not known: no operator or label tells forward from backward work.";
+    return "The phase is not known: no operator or label separates forward from backward work.";
   }
   std::string text = fmt::format("The phase of {} of the device time is not known",
                                  percent(stats.no_phase.dur_ns, stats.all.dur_ns));
@@ -724,9 +725,8 @@ std::string overhead_words(const JobLevels& job) {
   if (job.definition == LevelDefinition::kChopper) return "";
   if (span_ns <= 0 || total.launch_ns * 100 < span_ns) return "";
   return fmt::format(
-      "Of the span {} pass before the launch call of the next kernel (O_prep) and {} from that "
-      "call "
-      "to its start (O_call), with nothing else on the GPU.",
+      "{} of the span pass before the launch call of the next kernel (O_prep), and {} from that "
+      "call to its start (O_call). Nothing else runs on the GPU then.",
       percent(total.prep_ns, span_ns), percent(total.call_ns, span_ns));
 }
 
@@ -778,8 +778,8 @@ std::string overlap_words(const JobLevels& job) {
   if (comm_ns == 0) return "";
   const LevelSums total = total_of(job);
   return fmt::format(
-      "Collectives run {} per GPU, {} of that with no compute kernel beside them; {} of the kernel "
-      "time runs beside a collective.",
+      "Collectives run {} per GPU, {} of that exposed (no compute kernel runs); {} of the kernel "
+      "time overlaps with a collective.",
       format_ns(comm_ns / static_cast<int64_t>(std::max<size_t>(job.gpus.size(), 1))),
       percent(exposed_ns, comm_ns), percent(total.overlap_ns, total.dur_ns));
 }

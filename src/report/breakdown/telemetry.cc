@@ -170,7 +170,7 @@ Table reader_table(const TelemetryReport& report, TelemetryLevel level) {
 Table files_table(const TelemetryReport& report) {
   // Relative to the start of the trace, because times since 1970 mean nothing to readers.
 
-  TableOf table(report.files, {.key = "telemetry_files", .title = "Logs beside the trace"});
+  TableOf table(report.files, {.key = "telemetry_files", .title = "Logs aligned with the trace"});
   table.add(keys::file, &TelemetryFile::path, elastic())
       .add(keys::format, &TelemetryFile::format)
       .add(keys::clock, &TelemetryFile::clock)
@@ -197,7 +197,7 @@ Table lags_table(const TelemetryReport& report) {
     };
   };
   TableOf table(report.lags, {.key = "telemetry_lags",
-                              .title = "Power sensors beside the trace",
+                              .title = "Power sensors aligned with the trace",
                               .show = report.lags.empty() ? Show::kDataOnly : Show::kEverywhere});
   table.add(keys::gpu, &TelemetryLag::gpu)
       .add(keys::file,
@@ -229,7 +229,7 @@ void add_cpu(const CpuActivity& cpu, Section& section) {
       .items = {fact(keys::samples, cpu.moments.size()), fact(keys::period_ns, cpu.period_ns),
                 fact(keys::logical_cores, cpu.logical),
                 fact(keys::physical_cores, told ? Value(physical) : Value(),
-                     told ? "" : "the log does not tell the topology"),
+                     told ? "" : "the log does not record the topology"),
                 fact(keys::active_cores_median, cpu.active.median,
                      fmt::format("{:g} to {:g}", cpu.active.min, cpu.active.max)),
                 data_fact(keys::active_cores_min, cpu.active.min),
@@ -354,7 +354,7 @@ std::string few_cpu_words(const CpuActivity& cpu) {
   const std::string spread =
       n > 1 ? fmt::format(" (median; {:g} to {:g})", cpu.active.min, cpu.active.max) : "";
   return fmt::format(
-      "Only {} of the cores {} in the trace, too few to tell how many are active at once: {:g} of "
+      "Only {} of the cores {} in the trace, too few to know how many are active at once. {:g} of "
       "{} logical cores were{}, and {:.3g} would have done.",
       format_counted(n, "sample", "samples"), n == 1 ? "lies" : "lie", cpu.active.median,
       cpu.logical, spread, cpu.min_cores.median);
@@ -420,7 +420,7 @@ std::vector<std::string> telemetry_words(const TelemetryReport& report) {
     const std::string part = iteration_words(report, signal);
     if (!part.empty()) sentence += (sentence.empty() ? "" : "; ") + part;
   }
-  if (!sentence.empty()) words.push_back("Beside the trace: " + sentence + ".");
+  if (!sentence.empty()) words.push_back("During the trace: " + sentence + ".");
   for (const TelemetryLag& lag : report.lags) {
     if (!lag.beyond_sensor) continue;
     words.push_back(fmt::format(
@@ -438,10 +438,10 @@ std::vector<std::string> telemetry_words(const TelemetryReport& report) {
                });
       });
   if (too_short > 0) {
-    words.push_back(fmt::format(
-        "{} of {} iterations, phases and operations are too short for the samples: of these only "
-        "the range of the samples around is told.",
-        too_short, report.rows.size()));
+    words.push_back(
+        fmt::format("{} of {} iterations, phases and operations are too short for the samples: "
+                    "only the range of the samples around them is given.",
+                    too_short, report.rows.size()));
   }
   return words;
 }

@@ -166,7 +166,7 @@ Table metrics_table(const DiffReport& report) {
 std::string_view level_title(DiffLevelKind kind) {
   switch (kind) {
     case DiffLevelKind::kPart:
-      return "Where the time goes";
+      return "Time breakdown";
     case DiffLevelKind::kOperation:
       return "Operations";
     case DiffLevelKind::kKernel:

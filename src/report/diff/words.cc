@@ -36,7 +36,8 @@ std::string independent_words(const DiffReport& report) {
   if (!report.too_few_independent) return "";
   return "Iterations of a run may resemble those before them: " + worth(report.a, "A's ") + ", " +
          worth(report.b, "B's ") +
-         ". Were each by itself, the change would lie beyond noise; several runs a side can tell.";
+         ". If each were independent, the change would be statistically significant; several runs "
+         "a side can show it.";
 }
 
 std::string sizes(const DiffReport& report) {
@@ -66,8 +67,8 @@ std::string typical_words(const DiffReport& report) {
   const std::string share =
       typical.a > 0 ? format_share(std::abs(typical.change) / typical.a) + " " : "";
   const bool paired = !report.pairs.empty();
-  return (paired ? "The usual pair is " : "The usual iteration is ") + share +
-         (typical.change > 0 ? "slower" : "faster") + ", beyond noise (" +
+  return (paired ? "The typical pair is " : "The typical iteration is ") + share +
+         (typical.change > 0 ? "slower" : "faster") + ", statistically significant (" +
          signed_ns(std::llround(typical.change)) + ", 95 % interval " +
          signed_ns(std::llround(typical.low)) + " to " + signed_ns(std::llround(typical.high)) +
          "); a few " + (paired ? "pairs" : "iterations") +
@@ -82,7 +83,7 @@ std::string least_words(const DiffReport& report) {
       report.time.a > 0 ? " (" + format_share(*least / report.time.a) + ")" : "";
   return std::string(report.pairs.empty() ? "With these iterations" : "With these pairs") +
          " a change of the mean under about " + format_ns(std::llround(*least)) + share +
-         " cannot be told from noise.";
+         " is not detectable.";
 }
 
 // Above a factor of two, percentages are hard to read.
@@ -116,13 +117,13 @@ std::string answer(const DiffReport& report) {
   if (report.hidden_by_few) {
     text = typical_words(report) + text;
   } else if (time.noise == DiffNoise::kNoise) {
-    text = (report.too_few_independent ? "Too few independent iterations to tell: "
-            : is_wide(report)          ? "Too noisy to tell: "
-                                       : "No change beyond noise: ") +
+    text = (report.too_few_independent ? "Too few independent iterations: "
+            : is_wide(report)          ? "Too noisy for a conclusion: "
+                                       : "No significant change: ") +
            text;
   } else if (time.noise == DiffNoise::kUnknown) {
     text += std::string(report.whole_traces ? " One trace" : " One iteration") +
-            " on a side: cannot tell noise from change.";
+            " on a side: noise cannot be separated from change.";
   }
   return text;
 }
@@ -228,7 +229,7 @@ std::string beyond_noise(const DiffReport& report, DiffLevelKind kind, const std
   for (size_t i = 0; i < std::min<size_t>(3, moves.size()); ++i) {
     list += (i > 0 ? ", " : "") + begun_quote(moves[i]) + ")";
   }
-  return moves.empty() ? "" : "Beyond noise by themselves, of " + noun + ": " + list + ".";
+  return moves.empty() ? "" : "Individually significant among " + noun + ": " + list + ".";
 }
 
 std::string origins(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
@@ -413,11 +414,11 @@ std::string gate_words(const GateResult& gate) {
     case GateOutcome::kCrossed:
       return "Crossed: " + gate_found(gate) + limit_words(gate) + ".";
     case GateOutcome::kWithinNoise:
-      return "Passed inside the noise: " + gate_found(gate) + limit_words(gate) +
+      return "Passed, not significant: " + gate_found(gate) + limit_words(gate) +
              ", but its interval reaches back to it: that may be chance.";
     case GateOutcome::kUndecided:
       return "Undecided: " + gate_found(gate) + limit_words(gate) +
-             ", but one iteration cannot tell noise; give repeats, or --fail-on-any.";
+             ", but one iteration does not show noise; give repeats, or --fail-on-any.";
     case GateOutcome::kNoValue:
       break;
   }

@@ -53,7 +53,7 @@
     "the name of the row, for example an operator, a kernel, a window, a family or a split") \
   R(op, "op", kText, "operation or operator") \
   R(phase, "phase", kText, "phase of the work: forward, backward, prefill, ...") \
-  R(queue_share, "beyond the floor, of TKLQT", kShare, "`queue_sum_ns` / `tklqt_ns`") \
+  R(queue_share, "beyond the launch-overhead floor, of TKLQT", kShare, "`queue_sum_ns` / `tklqt_ns`") \
   R(reason, "reason", kText, "why it is so, in words or as a code") \
   R(replayed_ns, "measured", kNanoseconds, "time with a replay") \
   R(rho, "ρ", kRatio, \

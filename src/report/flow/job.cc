@@ -77,7 +77,7 @@ class JobText {
     std::string ranks = (many ? "ranks " : "rank ") + labels_.list(hosts.waiting);
     if (all) ranks = two() ? "the other rank" : "the others";
     const std::string rank = "ank " + labels_.label(hosts.rank);
-    std::string text = "R" + rank + " holds up the hosts of " + ranks +
+    std::string text = "R" + rank + " blocks the hosts of " + ranks +
                        (many ? ": each waits " : ": it waits ") + waits;
     if (hosts.on_device) return text + ", while r" + rank + "'s GPU computes.";
     return held.empty() ? text + "." : text + ", while r" + rank + "'s host is in " + held + ".";
@@ -142,8 +142,7 @@ class JobText {
     }
     if (ranks.empty() || ranks.size() * 2 > flow_.rank_totals.size()) return "";
     return labels_.subject(ranks) + (ranks.size() > 1 ? " have" : " has") +
-           " no rows of a GPU: how late " + (ranks.size() > 1 ? "they are" : "it is") +
-           " is not known.";
+           " no GPU activity: " + (ranks.size() > 1 ? "their" : "its") + " delay is not known.";
   }
 
   // Ranks with events over much less time than others.
@@ -196,9 +195,9 @@ class JobText {
     const int64_t missing = world_size() - static_cast<int64_t>(flow_.job.ranks().size());
     if (!flow_.job.aligned() || blame_.late || missing <= 0) return "";
     if (flow_.totals.comm.unsplit_ns * kLeastPart < flow_.totals.sum.window_ns) return "";
-    return "Whether these wait for " +
+    return "It is not known whether these wait for " +
            (missing == 1 ? "the rank that is" : "the " + std::to_string(missing) + " that are") +
-           std::string(" not here is not known.");
+           std::string(" not here.");
   }
 
   // True if no other rank has the same work.
@@ -218,7 +217,7 @@ class JobText {
             format_counted(flow_.job.meetings().size(), "collective", "collectives") + ", for " +
             format_ns(last.behind_ns) + " of " + format_ns(blame_.makespan_ns);
     if (pauses_told()) {
-      return text + ". But all hosts pause now and then: with all work at the ranks' median " +
+      return text + ". But all hosts stall now and then: with all work at the ranks' median " +
              "this run takes " + format_ns(blame_.makespan_ns - blame_.common_gain_ns) + ", not " +
              format_ns(blame_.makespan_ns) + ".";
     }
@@ -239,7 +238,7 @@ class JobText {
     }
     std::string text = here() + (here().empty() ? "No" : "no") + " rank is later than the others";
     if (gain_ns * 10 < blame_.makespan_ns) return text + ".";
-    text += pauses_told() ? ", but their hosts pause now and then, and all wait"
+    text += pauses_told() ? ", but their hosts stall now and then, and all wait"
                           : ", but delays that strike now this one, now that one make all wait";
     if (blame_.uneven) text += ", most in " + fitted(shown_name(blame_.uneven->what), 36);
     text += ": with all work at the ranks' median this run takes " +
@@ -359,8 +358,8 @@ class JobText {
       const bool many = reason.ranks.size() > 1;
       const bool host = reason.of.on_host();
       const std::string side = !host  ? "kernels take longer"
-                               : many ? "hosts are behind"
-                                      : "host is behind";
+                               : many ? "hosts are late"
+                                      : "host is late";
       text += (text.empty() ? "R" : "; r") + labels_.subject(reason.ranks).substr(1) +
               (many ? ": " : "'s ") + side +
               (reason.of.much_in_one()      ? ", most in " + fitted(shown_name(reason.of.what), 36)
@@ -379,7 +378,7 @@ class JobText {
   std::string common_pauses() const {
     if (!pauses_told()) return "";
     const HostPauses& pauses = blame_.other_pauses;
-    return "Their hosts pause " + format_counted(pauses.count, "time", "times") +
+    return "Their hosts stall " + format_counted(pauses.count, "time", "times") +
            " for 0.3 ms or more, " + format_ns(pauses.sum_ns) + " summed over the ranks, up to " +
            format_ns(pauses.longest_ns) + " at once.";
   }
@@ -454,10 +453,10 @@ class JobText {
                        " the devices compute for " + of(total.compute_ns);
     if (comm.wait_ns + comm.transfer_ns > 0) {
       text += ", wait in collectives for the last rank for " + of(comm.wait_ns) +
-              ", transfer with nothing beside it for " + of(comm.transfer_ns);
+              ", transfer with nothing else running for " + of(comm.transfer_ns);
     }
     if (comm.unsplit_ns > 0) {
-      text += ", are in communication whose ranks are not all matched for " + of(comm.unsplit_ns);
+      text += ", are in communication with unmatched ranks for " + of(comm.unsplit_ns);
     }
     return text + ", and are idle for " + of(total.idle_ns) + ".";
   }
@@ -515,7 +514,7 @@ std::string cause_of_set(const JobBlame& blame, const BlameSet& set) {
 Table sets_table(const JobFlow& flow, const std::vector<BlameSet>& sets) {
   const RankLabels labels(flow.job);
   TableOf table(sets, {.key = "sets",
-                       .title = "What the run would save at the pace of their peers",
+                       .title = "Time saved if these ranks ran at the pace of their peers",
                        .terminal_limit = kSetsListed});
   table
       .add(
@@ -535,7 +534,7 @@ Table sets_table(const JobFlow& flow, const std::vector<BlameSet>& sets) {
 }
 
 Table parts_table(const JobBlame& blame) {
-  TableOf table(blame.parts, {.key = "parts", .title = "What is long on the late ranks"});
+  TableOf table(blame.parts, {.key = "parts", .title = "Excess time on the stragglers"});
   table.add(keys::cause, [](const BlamePart& part) { return cause_of(part.what); })
       .add(
           keys::name, [](const BlamePart& part) { return part.what.name; }, elastic())
@@ -698,8 +697,8 @@ std::string helpers_sentence(const std::vector<std::string>& files) {
     names += " and " + std::to_string(files.size() - kMostNamed) + " more";
   }
   return names + (files.size() == 1
-                      ? " has no GPU work and states no rank: it is no rank here."
-                      : " have no GPU work and state no rank: they are no ranks here.");
+                      ? " has no GPU work and states no rank: it does not count as a rank."
+                      : " have no GPU work and state no rank: they do not count as ranks.");
 }
 
 std::vector<std::string> job_flow_words(const JobFlow& flow) {
@@ -714,7 +713,7 @@ std::vector<std::string> late_rank_words(const JobFlow& flow) {
 
 std::vector<Section> job_flow_sections(const JobFlow& flow) {
   Section where{.key = "",
-                .title = "Where the time of all ranks went",
+                .title = "Time of all ranks by cause",
                 .blocks = {answer_facts(flow.bound,
                                         share(flow.totals.sum.idle_ns, flow.totals.sum.window_ns)),
                            causes_table(flow.totals.sum, flow.totals.comm)}};

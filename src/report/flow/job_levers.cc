@@ -116,7 +116,7 @@ class BlameLevers {
       return "its loader: more workers, smaller or equal batches, a faster disk";
     }
     if (reason.in_one() && !name.empty()) {
-      return "shorten " + fitted(name, kNameRoom) + ", or let the GPU run beside it";
+      return "shorten " + fitted(name, kNameRoom) + ", or overlap it with GPU work";
     }
     if (reason.in_one()) return "profile(..., with_stack=True) there names what the host does";
     return "a slower host: its cores, clocks, and what else runs there";
@@ -181,7 +181,7 @@ class BlameLevers {
     }
     if (most == nullptr) return;
     add("transfers", blame_.transfer_gain_ns, "Hide or shrink transfers",
-        fmt::format("first {}, {}: beside kernels, begun earlier, or fewer bytes",
+        fmt::format("first {}, {}: overlap with kernels, start earlier, or send fewer bytes",
                     flow_.job.groups()[most->group].kind, format_times(most->transfers)));
   }
 
@@ -242,16 +242,16 @@ std::vector<std::string> blame_lever_words(const JobFlow& flow) {
   const std::string whole = format_ns(flow.blame.makespan_ns);
   std::vector<std::string> words;
   if (levers.empty()) {
-    words.push_back("Of the job, which takes " + whole +
-                    ", nothing that one rank does to others gives 1 %.");
+    words.push_back(
+        "No change to the effect of one rank on others saves 1 % of the job, which takes " + whole +
+        ".");
   }
   for (const AnswerLever& lever : levers) {
-    words.push_back(fmt::format("Of the job, which takes {}: {}, {} {} ({}) less.", whole,
-                                lever.title, lever.grade, format_ns(lever.gain_ns),
-                                format_share(lever.share)));
+    words.push_back(fmt::format("The job takes {}: {}, {} {} ({}) less.", whole, lever.title,
+                                lever.grade, format_ns(lever.gain_ns), format_share(lever.share)));
   }
   words.emplace_back(
-      "What follows is of each rank alone: what it waits for from others stays as recorded.");
+      "The following is for each rank alone: its waits for other ranks stay as recorded.");
   return words;
 }
 

@@ -19,7 +19,7 @@
   R(window_ns, "window", kNanoseconds, \
     "from the first call that submits a GPU activity (or the first activity, if earlier) to the end of the last " \
     "activity, without time that the recorder left out") \
-  R(judged_ns, "of it judged", kNanoseconds, \
+  R(judged_ns, "of it analyzed", kNanoseconds, \
     "of it, the stretch that `bottleneck`, `causes[]` and the actions describe; the whole window if nothing is left " \
     "out") \
   R(unrecorded_ns, "left out by the recorder", kNanoseconds, \
@@ -40,7 +40,7 @@
   R(first_action, "first action", kText, "the first recommended change, a word of the closed list below") \
   R(steady_bottleneck, "cause after the start", kText, \
     "of a run in warm-up: the bottleneck of the rest of the window, if there is enough of it") \
-  R(init_iterations, "iterations held up by one-off costs", kCount, \
+  R(init_iterations, "iterations delayed by initialization", kCount, \
     "of a run in warm-up: iterations that spend a fifth or more on initialization, if these " \
     "continue to the end; else 0")
 
@@ -243,7 +243,7 @@
   R(no_evidence_ns, "no evidence", kNanoseconds, "of it, no recorded event explains it") \
   R(gap_after_sync_ns, "gap began in a wait", kNanoseconds, \
     "of it, in gaps that started while the host waited for the device with nothing submitted") \
-  R(gap_after_host_ns, "gap began behind the host", kNanoseconds, \
+  R(gap_after_host_ns, "gap began with a late host", kNanoseconds, \
     "of it, in gaps that started because the host had not yet submitted anything") \
   O("contributors[]") \
   U(cause, "the cause") \
@@ -284,7 +284,7 @@
     "of it, in gaps that started while the host waited for the device with nothing submitted") \
   U(gap_after_host_ns, \
     "of it, in gaps that started because the host had not yet submitted anything") \
-  R(gap_while_queued_ns, "began with work handed over", kNanoseconds, \
+  R(gap_while_queued_ns, "began with work submitted", kNanoseconds, \
     "of it, in gaps that started although activities had been submitted") \
   R(gap_before_first_ns, "before the first work", kNanoseconds, "of it, before the device's first activity") \
   R(gap_unknown_ns, "unknown", kNanoseconds, \
@@ -491,7 +491,7 @@
     "them") \
   R(host_gain_ns, "of it hosts", kNanoseconds, "of the stragglers: with host time alone at the peers' median") \
   R(device_gain_ns, "of it devices", kNanoseconds, "the same with GPU activities alone") \
-  R(pauses, "pauses of hosts", kCount, \
+  R(pauses, "stalls of hosts", kCount, \
     "intervals of host time of the stragglers that took at least 0.3 ms longer than their peers' median") \
   R(stalls_ns, "in pauses", kNanoseconds, "their time above the median") \
   R(other_stalls, "pauses elsewhere", kCount, "the same for all other ranks; for all ranks if there is no straggler") \

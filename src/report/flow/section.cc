@@ -77,7 +77,7 @@ Table contributors_table(const FlowAnswer& answer) {
   std::stable_sort(rows.begin(), rows.end(), [&total](const Contributor& a, const Contributor& b) {
     return total[a.cause] > total[b.cause];
   });
-  TableOf table(rows, {.key = "contributors", .title = "What stands behind each cause"});
+  TableOf table(rows, {.key = "contributors", .title = "Largest contributors to each cause"});
   table.add(keys::cause, [](const Contributor& c) { return std::string(flow_cause_name(c.cause)); })
       .add(
           keys::name, [&](const Contributor& c) { return contributor_label(trace, c); }, elastic())
@@ -121,7 +121,7 @@ Facts flow_facts(const FlowAnswer& answer) {
   const FlowReport& r = answer.report;
   const bool cut = r.stretches.parts.size() > 1;
   return {.key = "flow",
-          .title = "What the answer rests on",
+          .title = "Basis of the analysis",
           .items = {fact(keys::window_ns, cut ? r.stretches.window_ns : r.window_ns()),
                     fact(keys::judged_ns, r.window_ns(), {}, shown_if(cut)),
                     fact(keys::unrecorded_ns, length_ns(r.unrecorded)),
@@ -135,9 +135,8 @@ Facts flow_facts(const FlowAnswer& answer) {
                     fact(keys::unexplained_path_share, finite_value(r.fit.unexplained_share)),
                     data_fact(keys::first_action, std::string(first_lever_word(v.lever))),
                     data_fact(keys::steady_bottleneck,
-                              v.steady_judged
-                                  ? Value(std::string(bound_by_word(v.steady_bound)))
-                                  : Value()),
+                              v.steady_judged ? Value(std::string(bound_by_word(v.steady_bound)))
+                                              : Value()),
                     data_fact(keys::init_iterations, v.cold_iterations)}};
 }
 
@@ -417,14 +416,14 @@ void add_replays(const ReplayReport& replays, Section& section) {
 
 Section causes_section(const FlowAnswer& answer) {
   const FlowTotals& total = answer.report.total;
-  Section section = {.key = "",
-          .title = "Where the time went",
-          .blocks = {answer_facts(answer.verdict.bound, answer.verdict.device_idle_share),
-                     flow_facts(answer), causes_table(total, {.unsplit_ns = total.collective_ns}),
-                     contributors_table(answer), stretch_facts(answer.report),
-                     stretches_table(answer.report.stretches),
-                     stretch_states_table(answer.report.stretches),
-                     programs_table(answer.verdict.program)}};
+  Section section = {
+      .key = "",
+      .title = "Time by cause",
+      .blocks = {
+          answer_facts(answer.verdict.bound, answer.verdict.device_idle_share), flow_facts(answer),
+          causes_table(total, {.unsplit_ns = total.collective_ns}), contributors_table(answer),
+          stretch_facts(answer.report), stretches_table(answer.report.stretches),
+          stretch_states_table(answer.report.stretches), programs_table(answer.verdict.program)}};
   const Serving& serving = answer.report.serving;
   if (!serving.steps.empty()) {
     section.blocks.push_back(serving_facts(serving));
@@ -439,7 +438,7 @@ Section causes_section(const FlowAnswer& answer) {
 
 Section flow_section(const FlowAnswer& answer, const std::vector<Lever>& levers) {
   Section section = causes_section(answer);
-  section.title = "Where the time went, and what would change it";
+  section.title = "Time by cause, and recommended changes";
   section.blocks.insert(section.blocks.begin() + 1, levers_prose(levers));
   section.blocks.push_back(levers_table(levers));
   add_replays(answer.report.replays, section);

@@ -74,7 +74,7 @@ std::string state_words(const std::string& state) { return std::string(findings:
 // The gain's range for the run, with typical values for times that it does not determine.
 std::string reach(const Gain& gain) {
   return format_ns(gain.run_low_ns) + " to " + format_ns(gain.run_high_ns) +
-         ", since little here tells how soon work follows work and calls return";
+         ", because the run shows little of how soon work follows work and calls return";
 }
 
 // False if few iterations have most of the gain; the median over all is then not informative.
@@ -102,7 +102,8 @@ class WhatIfWords {
   std::vector<std::string> all() const {
     std::vector<std::string> words;
     if (found_.refusal != EditRefusal::kNone) {
-      words.push_back("No replay is told: " + refusal_words(refused_run(), answer_.report) + ".");
+      words.push_back("No replay is reported: " + refusal_words(refused_run(), answer_.report) +
+                      ".");
     } else {
       words.push_back(gain());
       for (std::string text : {then(), overlap()}) {
@@ -164,7 +165,7 @@ class WhatIfWords {
     const bool may = std::any_of(
         found_.levers.begin(), found_.levers.end(),
         [this](const TriedLever& lever) { return !lever.alone_only && may_give(lever, found_); });
-    return may ? "For sure no lever" : "No lever";
+    return may ? "For certain, no change" : "No change";
   }
 
   // Number of requested changes that are simulated, plus those that match nothing in the run.
@@ -177,15 +178,14 @@ class WhatIfWords {
   }
 
   std::string nothing() const {
-    if (answer_.asked && known() == 0) return "None of these edits can be told.";
+    if (answer_.asked && known() == 0) return "None of these changes can be simulated.";
     const TriedLever* alone = largest_alone();
     const bool all = known() == found_.levers.size();
-    std::string text = answer_.asked ? (all ? "These edits give nothing in this run"
-                                            : "Those of these edits that can be told give nothing "
-                                              "in this run")
-                       : alone == nullptr
-                           ? no_lever() + " gives 1 % of this run"
-                           : no_lever() + " but cheaper work gives 1 % of this run (" +
+    std::string text =
+        answer_.asked      ? (all ? "These changes save nothing in this run"
+                                  : "The changes that can be simulated save nothing in this run")
+        : alone == nullptr ? no_lever() + " saves 1 % of this run"
+                           : no_lever() + " but cheaper work saves 1 % of this run (" +
                                  edit_text(alone->edit.request) + ", at most " +
                                  format_ns(alone->alone.run_high_ns) + ")";
     const std::vector<Binding> states = path_states(found_.path_before);
@@ -199,7 +199,7 @@ class WhatIfWords {
     if (found_.order.empty()) return "";
     const std::vector<Binding> states = path_states(found_.path_after);
     if (states.empty()) return "";
-    return "What binds then is " + state_words(states[0].name) + ": " +
+    return "The bottleneck is then " + state_words(states[0].name) + ": " +
            format_share(share(states[0].ns, found_.path_after.window_ns)) +
            " of the critical path" +
            (states.size() > 1
@@ -213,11 +213,11 @@ class WhatIfWords {
     if (found_.order.empty()) return "";
     const bool bounds = std::any_of(found_.order.begin(), found_.order.end(),
                                     [this](size_t i) { return !found_.levers[i].edit.predicted; });
-    return std::string(bounds
-                           ? "\"Up to\" bounds these changes alone: one that does more besides "
-                             "may give more. "
-                           : "") +
-           "Work that then runs beside other work keeps its recorded time: contention is not "
+    return std::string(
+               bounds
+                   ? "\"Up to\" bounds these changes alone: a change that does more may save more. "
+                   : "") +
+           "Work that then overlaps other work keeps its recorded time: contention is not "
            "modelled.";
   }
 
@@ -234,9 +234,9 @@ class WhatIfWords {
         continue;
       }
       if (lever.alone.run_ns * 100 < found_.window_ns) return "";
-      return "One-off costs are " + format_ns(lever.alone.run_ns) + " of the run, which take " +
-             format_ns(found_.run_ns - lever.alone.run_ns) +
-             " without them: no gain, record after the warm-up.";
+      return "One-time initialization is " + format_ns(lever.alone.run_ns) +
+             " of the run, which takes " + format_ns(found_.run_ns - lever.alone.run_ns) +
+             " without it: no gain, record after the warm-up.";
     }
     return "";
   }
@@ -371,7 +371,7 @@ Table bar_table(const WhatIf& found) {
 
 Table next_table(const WhatIf& found) {
   const std::vector<Binding> states = path_states(found.path_after);
-  TableOf table(states, {.key = "next", .title = "What stands on the critical path then"});
+  TableOf table(states, {.key = "next", .title = "Critical path after the changes"});
   table.add(keys::cause, &Binding::name)
       .add(keys::ns, &Binding::ns)
       .add(keys::path_share,
@@ -382,7 +382,7 @@ Table next_table(const WhatIf& found) {
 Facts identity_facts(const WhatIfAnswer& answer) {
   const FlowFit& fit = answer.report.fit;
   return {.key = "identity",
-          .title = "How far the replay is the run",
+          .title = "Accuracy of the replay",
           .items = {data_fact(keys::recorded_ns, fit.run_ns),
                     data_fact(keys::replayed_ns,
                               fit.identity_errors == 0 ? Value(fit.run_ns) : Value()),
@@ -433,7 +433,7 @@ std::string edit_words(const Edit& edit, const Program& program) {
     case EditKind::kAlloc:
       return "no allocation of device memory";
     case EditKind::kWarm:
-      return "one-off costs left out";
+      return "one-time initialization left out";
     case EditKind::kPauses:
       return "the host never pausing for 0.3 ms or more";
     case EditKind::kHost:
@@ -462,7 +462,7 @@ std::string edit_words(const Edit& edit, const Program& program) {
       return "the chain " + pattern + " fused";
     case EditKind::kRoof:
       return (pattern.empty() ? std::string("every operator") : pattern) +
-             " at its roof (boost clock)";
+             " at its roofline (boost clock)";
     case EditKind::kAttention:
       return "attention in one kernel that takes as long as its products";
     case EditKind::kSkew:
@@ -490,7 +490,7 @@ std::string refusal_words(const Edit& edit, const FlowReport& report) {
              format_share(share(evidence.linked_ns, evidence.work_ns)) +
              " of the device time only; record the runtime's calls, with the CPU side";
     case EditRefusal::kCold:
-      return "one-off costs fill most of the idle time; record after the warm-up";
+      return "one-time initialization fills most of the idle time; record after the warm-up";
     case EditRefusal::kNothing:
       return evidence.works == 0 ? "there is no device work"
                                  : "nothing in this run is of that kind or name";
@@ -536,7 +536,7 @@ std::vector<std::string> whatif_words(const WhatIfAnswer& answer) {
 Section whatif_section(const WhatIfAnswer& answer) {
   Section section{
       .key = "whatif",
-      .title = "What changes would give",
+      .title = "Time saved by changes",
       .blocks = {identity_facts(answer), joint_facts(answer), whatif_levers_table(answer)}};
   if (answer.found.order.empty()) return section;
   section.blocks.push_back(bar_table(answer.found));
@@ -557,19 +557,19 @@ std::vector<std::string> score_words(const FrozenGain& prediction, const FrozenS
   const std::string whole = prediction.per_iteration ? "An iteration" : "The run";
   std::string text = whole + " takes " + format_ns(score.measured_ns) + " here; " +
                      format_ns(prediction.after_ns) + " was " +
-                     (prediction.at_most ? "the least that was told" : "predicted") + ", " +
+                     (prediction.at_most ? "the predicted minimum" : "predicted") + ", " +
                      format_share(std::abs(score.signed_error)) +
                      (score.signed_error < 0 ? " too little." : " too much.");
   std::string held =
       "The gain is " + format_ns(score.measured_gain_ns) + " of " + format_ns(prediction.before_ns);
   if (prediction.at_most) {
     held += std::string(score.exceeded ? ": more than" : ": not more than") + " the " +
-            format_ns(prediction.gain_ns) + " that were told as the most.";
+            format_ns(prediction.gain_ns) + " that were predicted as the most.";
   } else if (score.has_interval) {
     held += std::string(score.in_interval ? ": inside" : ": outside of") + " the interval from " +
             format_ns(prediction.low_ns) + " to " + format_ns(prediction.high_ns) + ".";
   } else {
-    held += "; no interval was told.";
+    held += "; no interval was predicted.";
   }
   return {std::move(text), std::move(held), "One pair proves nothing about the next."};
 }
@@ -578,7 +578,7 @@ Section score_section(const FrozenGain& prediction, const FrozenScore& score) {
   const auto if_told = [](bool told, bool value) { return told ? Value(value) : Value(); };
   return {
       .key = "score",
-      .title = "The prediction and what came of it",
+      .title = "Prediction and result",
       .blocks = {Facts{
           .items = {
               data_fact(keys::tool_version, prediction.tool_version),
@@ -607,7 +607,7 @@ std::string part_name(const Trace& trace, const PathPart& part) {
       case EdgeKind::kLaunch:
         return "launch to start";
       case EdgeKind::kStream:
-        return "between works of a stream";
+        return "between activities of a stream";
       case EdgeKind::kEvent:
         return "after an event";
       case EdgeKind::kReturn:
@@ -634,7 +634,7 @@ Table path_causes_table(const PathAnswer& answer) {
 
 Table path_parts_table(const PathAnswer& answer) {
   const int64_t makespan_ns = answer.report.path.makespan_ns;
-  TableOf table(answer.parts, {.key = "parts", .title = "The critical path by what stands on it"});
+  TableOf table(answer.parts, {.key = "parts", .title = "Critical path by component"});
   table
       .add(
           keys::name, [&](const PathPart& part) { return part_name(answer.trace, part); },

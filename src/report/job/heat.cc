@@ -115,7 +115,7 @@ Chart heat_chart(const FleetView& view, const std::vector<HeatRow>& rows, size_t
       Series& series = chart.series[static_cast<size_t>(above - kFrom.begin()) - 1];
       series.x.push_back(view.job.columns[c * step]);
       series.y.push_back(static_cast<double>(view.job.ranks[row.worst[c]].number));
-      series.labels.push_back(fmt::format("{}: {} above usual", cell_name(view.job, row, c),
+      series.labels.push_back(fmt::format("{}: {} above typical", cell_name(view.job, row, c),
                                           format_ns(row.cells_ns[c])));
     }
   }

@@ -45,7 +45,7 @@
   R(saved_share, "of span", kShare, "`saved_ns` / `span_ns`") \
   R(saved_per_iteration_ns, "an iteration", kNanoseconds, "`saved_ns` / iterations") \
   R(saved_alone_ns, "saved alone", kNanoseconds, "the same with this row alone; two faults may hide each other") \
-  R(above_usual, "above usual", kShare, \
+  R(above_usual, "above typical", kShare, \
     "median of local compute / typical local compute − 1 (for sets, of the median member). For links: transfer / " \
     "typical transfer − 1. For `pauses`: the longest host stall, in iterations") \
   U(peers, "ranks that the typical value is taken from, median over positions") \
@@ -118,7 +118,7 @@
   R(groups_ambiguous, "ambiguous groups", kCount, "groups with more ranks of the name than members: not compared") \
   R(parts_cut, "parts left out of records", kCount, "whole iterations that did not fit") \
   R(lossy_ranks, "ranks with losses", kCount, "data lost on import") \
-  R(too_few_peers, "compared with nobody", kCount, "ranks without another rank that does the same") \
+  R(too_few_peers, "without peers", kCount, "ranks without another rank that does the same") \
   R(short_ranks, "with fewer iterations", kCount, "ranks that lack iterations recorded by at least half of the " \
       "ranks") \
   R(beyond_world, "numbered beyond the job", kCount, "ranks numbered at or above the number of ranks in the traces: the missing ranks are then unknown") \

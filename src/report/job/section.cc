@@ -197,7 +197,7 @@ Table parts_table(const FleetJob& job) {
   const std::vector<AnswerCause> parts = fleet_parts(job);
   int64_t all_ns = 0;
   for (const AnswerCause& part : parts) all_ns += part.ns;
-  TableOf table(parts, {.key = "parts", .title = "Where the time of all ranks went"});
+  TableOf table(parts, {.key = "parts", .title = "Time of all ranks by cause"});
   table.add(keys::cause, &AnswerCause::key)
       .add(keys::ns, &AnswerCause::ns)
       .add(keys::total_share, [&](const AnswerCause& part) { return share(part.ns, all_ns); });
@@ -296,7 +296,7 @@ Facts matching_facts(const FleetView& view) {
   const FleetCounts& counts = view.job.counts;
   return Facts{
       .key = "matching",
-      .title = "What the numbers rest on",
+      .title = "Basis of the numbers",
       .items = {fact(keys::matched, counts.matched), fact(keys::parts_unmatched, counts.unmatched),
                 fact(keys::collectives_excluded, counts.contradicting),
                 fact(keys::groups_ambiguous, counts.ambiguous_groups),

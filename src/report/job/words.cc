@@ -49,8 +49,9 @@ std::string ranks_text(const std::vector<int64_t>& ranks, uint64_t all) {
 std::string how_slow(const FleetFinding& one) {
   const std::string how_much = format_share(one.score);
   if (one.kind == FindingKind::kLinks) return fmt::format("transfers take {} longer", how_much);
-  if (one.kind != FindingKind::kPauses) return fmt::format("own work {} above usual", how_much);
-  return fmt::format("pauses in {}, up to {} of one",
+  if (one.kind != FindingKind::kPauses)
+    return fmt::format("local compute {} above typical", how_much);
+  return fmt::format("stalls in {}, up to {} of one",
                      one.hits == 0 ? std::string("all iterations")
                                    : format_counted(one.hits, "iteration", "iterations"),
                      how_much);
@@ -88,8 +89,8 @@ class FleetWords {
     const std::string none = fmt::format("Of {} none is slower than its like, and no link is", ranks);
     if (rest_share() < kWorthTelling) return none + ": nothing stands out.";
     return none + fmt::format(
-                      ". But own work varies on all: with nobody's above usual the job would "
-                      "take {} less.",
+                      ". But local compute varies on all: with no rank above typical, the job "
+                      "would take {} less.",
                       format_share(rest_share()));
   }
 
@@ -114,7 +115,7 @@ class FleetWords {
     std::string text;
     if (job_.beyond_world > 0) {
       text = fmt::format(
-          "Traces tell of {}, and numbers of ranks go up to {}: which are missing is not known.",
+          "The traces state {}, but rank numbers go up to {}: which are missing is not known.",
           format_counted(static_cast<uint64_t>(job_.told_world_size), "rank", "ranks"),
           format_count(job_.ranks.back().number));
     }
@@ -165,17 +166,17 @@ class FleetWords {
   std::string hidden() const {
     if (found_.worst.empty() || rest_share() < kWorthTelling) return "";
     return fmt::format(
-        "With nobody's own work or transfer above usual the job would take another {} less{}.",
+        "With no local compute or transfer above typical, the job would take another {} less{}.",
         format_share(rest_share()),
         found_.solution.absent_ns > 0
-            ? ", some of it for meetings with ranks that have no record"
+            ? ", some of it for collectives with ranks that have no record"
             : "");
   }
 
   std::string few() const {
     const uint64_t few = found_.solution.uncompared;
     if (few == 0 || few == job_.ranks.size()) return "";
-    return fmt::format("{} are compared with nobody: no other rank does what they do.",
+    return fmt::format("{} without peers: no other rank does the same work.",
                        format_counted(few, "rank", "ranks"));
   }
 
@@ -231,8 +232,8 @@ void add_trust(const FleetView& view, ShortAnswer& answer) {
         ", {}", format_counted(view.found.clocks.fast.size(), "clock runs off (not blamed)",
                                "clocks run off (not blamed)"));
   }
-  if (view.sets.odd_hosts == OddHosts::kOneForAll) answer.reason += ", all ranks tell one host";
-  if (view.sets.odd_hosts == OddHosts::kOneEach) answer.reason += ", each rank tells another host";
+  if (view.sets.odd_hosts == OddHosts::kOneForAll) answer.reason += ", all ranks state one host";
+  if (view.sets.odd_hosts == OddHosts::kOneEach) answer.reason += ", each rank states another host";
   if (view.sets.source == SetSource::kGuess) {
     answer.reason += ", nodes are guessed: --hosts FILE";
   } else if (view.sets.odd_hosts != OddHosts::kNone) {

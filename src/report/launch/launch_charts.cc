@@ -30,7 +30,7 @@ constexpr IdlePart kIdleParts[] = {
     {"idle: data loading", [](const IdleTime& i) { return i.host_input_ns(); }},
     {"idle: launch latency", [](const IdleTime& i) { return i.latency_ns(); }},
     {"idle: work was pending", [](const IdleTime& i) { return i.unseen_ns(); }},
-    {"idle: nothing asked for", [](const IdleTime& i) { return i.nothing_asked_ns(); }},
+    {"idle: no work submitted", [](const IdleTime& i) { return i.nothing_asked_ns(); }},
     {"idle: no launch record", [](const IdleTime& i) { return i.no_evidence_ns(); }},
     {"copies alone", [](const IdleTime& i) { return i.copy_ns; }},
     {"work of other iterations", [](const IdleTime& i) { return i.other_work_ns; }}};
@@ -62,7 +62,7 @@ Chart iteration_strip(const LaunchReport& report) {
   const std::vector<const LaunchMetrics*> windows = strip_windows(report);
   const bool one = windows.size() == 1;
   Chart chart{.key = "iteration_strip",
-              .title = one ? "Where the latency goes: GPU busy, and idle by cause"
+              .title = one ? "Latency: GPU busy, and idle by cause"
                            : "Iterations: GPU busy, and idle by cause",
               .caption = "The parts of a bar sum to IL.",
               .y = {"inference latency, IL", Unit::kNanoseconds},

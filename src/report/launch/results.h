@@ -38,9 +38,9 @@
   R(launch_queue_p50_ns, "t_l p50", kNanoseconds, "") \
   R(launch_queue_p95_ns, "t_l p95", kNanoseconds, "") \
   R(launch_queue_p99_ns, "t_l p99", kNanoseconds, "") \
-  R(launch_floor_sum_ns, "TKLQT up to the floor", kNanoseconds, \
+  R(launch_floor_sum_ns, "TKLQT up to the launch-overhead floor", kNanoseconds, \
     "Σ min(t_l, F); 0 when F is not known") \
-  R(queue_sum_ns, "TKLQT beyond the floor", kNanoseconds, \
+  R(queue_sum_ns, "TKLQT beyond the launch-overhead floor", kNanoseconds, \
     "Σ (t_l − min(t_l, F)) = TKLQT − `launch_floor_sum_ns`; 0 when F is not known") \
   U(queue_share, \
     "`queue_sum_ns` / `tklqt_ns`; `null` when F is not known or TKLQT is 0. A decomposition " \
@@ -269,7 +269,7 @@
   R(idle_host_unattributed_ns, "GPU idle, Python or unrecorded", kNanoseconds, "… `host_gap` + `python`") \
   R(idle_latency_ns, "GPU idle, latency", kNanoseconds, "… `latency`") \
   R(idle_queued_ns, "GPU idle, work was pending", kNanoseconds, "… `unseen`") \
-  R(idle_no_work_ns, "GPU idle, nothing asked for", kNanoseconds, "… `nothing_asked`") \
+  R(idle_no_work_ns, "GPU idle, no work submitted", kNanoseconds, "… `nothing_asked`") \
   R(idle_no_launch_record_ns, "GPU idle, no launch record", kNanoseconds, "… `no_evidence`") \
   R(idle_copy_ns, "GPU idle, copies ran", kNanoseconds, \
     "of GPU idle time: copies or fills ran, and no kernel; 0 with `--copies`, but for copies of " \

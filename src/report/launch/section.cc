@@ -57,9 +57,9 @@ std::string window_words(WindowSource source) {
     case WindowSource::kProfilerStep:
       return "ProfilerStep annotations";
     case WindowSource::kRepeatedRoot:
-      return "told by repetition";
+      return "found by repetition";
     case WindowSource::kKernelPeriod:
-      return "told by the period of kernel names";
+      return "found by the period of kernel names";
     case WindowSource::kLabel:
       return "spans picked by label";
     case WindowSource::kWholeTrace:

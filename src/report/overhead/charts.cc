@@ -31,7 +31,7 @@ struct Layers {
     dispatch.name = layer_names(r.mode).dispatch;
     launch.name = layer_names(r.mode).launch;
     if (r.whole.sums.split_known) return;
-    dispatch.name += " and library, not told apart";
+    dispatch.name += " and library, not separated";
     for (size_t i = 0; i < library.y.size(); ++i) dispatch.y[i] += std::exchange(library.y[i], 0);
   }
   std::vector<Series> take() {
@@ -84,8 +84,8 @@ Chart families_chart(const HostOverheadReport& r) {
 Chart launch_times_chart(const HostOverheadReport& r) {
   Chart chart{.key = "overhead_launch_times",
               .title =
-                  "Launch time by kernel family, median and p95, over the floor (TaxBreak, "
-                  "Table IV)",
+                  "Launch time by kernel family, median and p95, over the launch-overhead floor "
+                  "(TaxBreak, Table IV)",
               .y = {"T_launch", Unit::kNanoseconds, true},
               .horizontal = true};
   Series median{.name = "p50", .mark = Mark::kPoints};
@@ -164,7 +164,7 @@ std::vector<SweepLine> lines_along_batch(const std::vector<HostOverheadPlatform>
       std::string name = platforms.size() > 1 ? platform.name : "";
       if (by_length.size() > 1) {
         name += std::string(name.empty() ? "" : ", ") +
-                (length > 0 ? "length " + size_text(length) : "length not told");
+                (length > 0 ? "length " + size_text(length) : "length not known");
       }
       lines.push_back({std::move(name), std::move(points)});
     }

@@ -62,9 +62,9 @@
   R(t_orch_exclusive_ns, "T_Orch, exclusive", kNanoseconds, \
     "their sum; HDBI with it. `assay diff` and its gates use these") \
   R(hdbi_exclusive, "HDBI, exclusive", kRatio, "") \
-  R(other_host_ns, "host work beside it", kNanoseconds, \
+  R(other_host_ns, "host work overlapped with it", kNanoseconds, \
     "Σ between, without waits. With Python frames r_j is typically the start of the program") \
-  R(waiting_ns, "host waits beside it", kNanoseconds, "the waits") \
+  R(waiting_ns, "host waits overlapped with it", kNanoseconds, "the waits") \
   R(threads_span_ns, "span of threads", kNanoseconds, \
     "Σ over threads of (end of the last call − open of the first); never below " \
     "`t_orch_exclusive_ns` + `other_host_ns` + `waiting_ns`") \
@@ -210,7 +210,7 @@
   R(t_py_mean_ns, "mean T_Py", kNanoseconds, "mean over the invocations of a unique kernel") \
   R(t_dispatch_mean_ns, "mean T_dispatch", kNanoseconds, "") \
   R(t_launch_mean_ns, "mean T_launch", kNanoseconds, "") \
-  R(floor_source, "launch floor from", kText, "of `measured`: `source` of its launch-overhead floor") \
+  R(floor_source, "launch-overhead floor from", kText, "of `measured`: `source` of its launch-overhead floor") \
   R(entries, "unique kernels", kCount, \
     "entries of the kernel database; in `measured_matching` those of the tier") \
   R(invocations, "N", kCount, "their invocations") \

@@ -88,11 +88,11 @@ std::string answer(const HostOverheadReport& report) {
       (s.n == 1 ? " that keeps the GPU busy for " : " that keep the GPU busy for ") +
       format_ns(s.t_device_ns) + " (T_DeviceActive)";
   if (!s.charged()) {
-    return "What the host is charged (T_Orch) for " + work + " cannot be told from this trace: " +
+    return "The host cost (T_Orch) of " + work + " is not known from this trace: " +
            (s.n_launch == 0
                 ? "no launch call of theirs is in it; record the runtime's calls with their "
                   "correlation ids."
-                : "it has no operators around its launches, and the launch floor is " +
+                : "it has no operators around its launches, and the launch-overhead floor is " +
                       report.floor.text + "; give one (--floor).");
   }
   std::string text = "The host is charged " + std::string(bound ? "at least " : "") +
@@ -103,7 +103,7 @@ std::string answer(const HostOverheadReport& report) {
   if (s.n_launch > 0) {
     text += ", " + format_ns(s.t_orch_ns / static_cast<int64_t>(s.n_launch)) + " per launch";
   }
-  return text + (no_floor ? "; the launch floor is not known (--floor)." : ".");
+  return text + (no_floor ? "; the launch-overhead floor is not known (--floor)." : ".");
 }
 
 std::string layers_text(const HostOverheadReport& report, const HostOverheadDiagnosis& diagnosis) {
@@ -113,13 +113,13 @@ std::string layers_text(const HostOverheadReport& report, const HostOverheadDiag
   }
   if (diagnosis.largest == HostOverheadLayer::kNone) return "";
   if (layers_untold(report)) {
-    return "Most launches have no operator around them in this trace, so that Python, dispatch and "
-           "library time cannot be told: little but launching itself is charged for them.";
+    return "Most launches have no operator around them in this trace, so Python, dispatch and "
+           "library time are not known. Little but launching itself is charged for them.";
   }
   std::string text = "The largest layer is " + layer_words(diagnosis.largest) + ": " +
                      format_share(diagnosis.largest_share) + " of T_Orch.";
   if (report.with_stack && diagnosis.largest == HostOverheadLayer::kPython) {
-    text += " Recording Python stacks inflates it; a run without them tells by how much.";
+    text += " Recording Python stacks inflates it; a run without them shows by how much.";
   }
   return text;
 }
@@ -140,7 +140,7 @@ std::string wall_text(const HostOverheadReport& report, const HostOverheadDiagno
   std::string text = "By the clock the GPU ran no kernel for " + format_ns(diagnosis.gpu_idle_ns) +
                      " of " + format_ns(w.t_e2e_ns) + " (T_e2e)";
   if (w.exclusive.waiting_ns > 0) {
-    text += ", and the host threads waited, allocated or were held up in launch calls for " +
+    text += ", and the host threads waited, allocated or were blocked in launch calls for " +
             format_ns(w.exclusive.waiting_ns);
   }
   return text + ".";
@@ -150,10 +150,10 @@ std::string wall_text(const HostOverheadReport& report, const HostOverheadDiagno
 std::string start_text(const HostOverheadReport& report, int64_t cold_ns, size_t devices) {
   const auto all_ns = report.whole.t_e2e_ns * static_cast<int64_t>(devices);
   if (cold_ns <= 0 || cold_ns * 10 < all_ns) return "";
-  return "One-off costs delay the " +
+  return "One-time initialization delays the " +
          (devices == 1 ? "GPU by " + format_ns(cold_ns)
                        : "GPUs by " + format_ns(cold_ns) + " in sum") +
-         ": a run behind its start does not pay them.";
+         ": a run past its start does not pay it.";
 }
 
 // The numbers as defined in the paper, for comparison with others, and their limits.
@@ -209,7 +209,7 @@ std::string levers_text(const std::vector<HostOverheadAdvice>& advice) {
     if (group.what.size() > 1) text += ", or " + group.what[1];
     text += " (" + lever_gain_words(group.replayed) + ")";
   }
-  return text.empty() ? "" : "What would change it: " + text + ".";
+  return text.empty() ? "" : "Recommended changes: " + text + ".";
 }
 
 // The run's action with the same change; null if there is none.

@@ -15,7 +15,7 @@ Item time_item(const char* key, const char* label, int64_t ns) {
 std::vector<Item> sensor_items(const SensorModel& sensor) {
   return {time_item("window_ns", "window", sensor.window_ns),
           time_item("period_ns", "period", sensor.period_ns),
-          time_item("delay_ns", "delay of a reading", sensor.delay_ns)};
+          time_item("delay_ns", "delay of a sample", sensor.delay_ns)};
 }
 
 void add_kernel(const KernelTruth& kernel, std::vector<Item>& items) {
@@ -47,14 +47,14 @@ Section truth_section(const PowerTruth& truth, const std::string& kernel) {
   Section section{"power", "", {}};
   Facts facts;
   facts.key = "truth";
-  facts.title = "What the simulated device knows";
+  facts.title = "Truth of the simulated device";
   const auto found = std::find_if(truth.kernels.begin(), truth.kernels.end(),
                                   [&](const KernelTruth& one) { return one.name == kernel; });
   if (found != truth.kernels.end()) add_kernel(*found, facts.items);
   facts.items.push_back({"drift_ppm", "clock drift, ppm", truth.drift_ppm, Unit::kRatio});
   facts.items.push_back({"idle_w", "idle power", truth.idle_w, Unit::kWatts});
   for (Item& item : sensor_items(truth.sensor)) facts.items.push_back(std::move(item));
-  facts.items.push_back({"noise_share", "noise of a reading", truth.noise_share, Unit::kShare});
+  facts.items.push_back({"noise_share", "noise of a sample", truth.noise_share, Unit::kShare});
   facts.items.push_back({"reading_gain", "reading over truth", truth.gain, Unit::kRatio});
   facts.items.push_back({"sensor_kind", "sort of device drawn", truth.kind, Unit::kText});
   section.blocks.push_back(std::move(facts));
@@ -78,7 +78,7 @@ Section procedure_section(const ProcedureResult& result) {
       {"rounds", "further rounds for LOIs", result.rounds, Unit::kCount},
       {"throttles", "power or time settled late", plan.throttles},
       {"mean_only", "too slow a sensor for a curve", plan.mean_only},
-      time_item("watched_ns", "watched without a pause", late.watched_ns),
+      time_item("watched_ns", "watched without a gap", late.watched_ns),
       {"settles_late", "changes after the time of a run", watched ? Value(late.changes) : Value()},
       {"late_after_ns", "settled after",
        late.changes && !late.goes_on ? Value(late.after_ns) : Value(), Unit::kNanoseconds},
@@ -105,7 +105,7 @@ std::string late_words(const ProcedureResult& result) {
   const std::string power = change_words(late.power_change, "more power", "less power");
   const std::string time = change_words(late.time_change, "longer", "shorter");
   return fmt::format(
-      "It {}: after {:.2g} s without a pause an execution draws{}{}{}; what is told is of runs of "
+      "It {}: after {:.2g} s without a gap an execution draws{}{}{}. The results are for runs of "
       "{:.2g} s.",
       late.goes_on ? "is still changing" : "settles late",
       static_cast<double>(late.goes_on ? late.watched_ns : late.after_ns) * 1e-9,
@@ -118,14 +118,14 @@ std::vector<std::string> procedure_words(const ProcedureResult& result) {
   const PowerPlan& plan = result.plan;
   std::vector<std::string> words;
   if (plan.timed_together > 1) {
-    words.push_back(fmt::format(
-        "Of the {} executions of a run, up to {} were timed together: each has the mean time of "
-        "its block.",
-        plan.executions_per_run, plan.timed_together));
+    words.push_back(
+        fmt::format("A run has {} executions, and up to {} were timed together: each has the mean "
+                    "time of its block.",
+                    plan.executions_per_run, plan.timed_together));
   }
   if (result.late.changes) words.push_back(late_words(result));
   if (!result.late_failed.empty()) {
-    words.push_back("What comes after the time of a run was not watched, the device failed: " +
+    words.push_back("The time after a run was not watched, because the device failed: " +
                     result.late_failed);
   }
   if (result.out_of_time) {
@@ -191,15 +191,15 @@ std::string response_words(const SensorResponse& response) {
   if (response.kind == ResponseKind::kExponential) {
     return fmt::format(
         "Nearer to it than any window: it follows with a time constant of {}, another lag of {}, "
-        "and is {} late. Not told apart: which of these is the sensor's and which the GPU's.",
+        "and is {} late. Sensor and GPU cannot be separated in these.",
         time_words(response.window), time_words(response.ramp), time_words(response.delay));
   }
   if (response.kind == ResponseKind::kNotTold) {
-    return "Not told apart: boxcar and exponential mean; as a boxcar " + times + ".";
+    return "Not distinguishable: boxcar and exponential mean; as a boxcar " + times + ".";
   }
-  if (!response.told_apart()) return "Not told apart: window and ramp; " + times + ".";
+  if (!response.told_apart()) return "Not distinguishable: window and ramp; " + times + ".";
   if (response.misfit) return "Fitted with a ramp, by long and short pulses, 95 %: " + times + ".";
-  return "Told by long and short pulses, 95 %: " + times + ".";
+  return "Measured with long and short pulses, 95 %: " + times + ".";
 }
 
 }  // namespace
@@ -216,7 +216,7 @@ std::vector<std::string> calibration_verdict_words(const SensorCalibration& cali
   words.push_back(response_words(calibration.response));
   if (calibration.response.misfit) {
     words.push_back(
-        "Readings beside a switch of the load scatter more than such a sensor explains; the "
+        "Samples next to a switch of the load scatter more than such a sensor explains; the "
         "intervals are wider for it.");
   }
   if (calibration.share_sampled < 0.99) {

@@ -36,7 +36,7 @@ std::string together_words(const KernelProfile& kernel) {
 std::string mixed_words(const KernelProfile& kernel) {
   if (!std::isfinite(kernel.unmixed_w)) {
     return watts(kernel.ssp_w) + " were drawn on average while " + kernel.name + " ran " +
-           together_words(kernel) + "; how much of it is its own is not known.";
+           together_words(kernel) + "; its own share is not known.";
   }
   return kernel.name + " draws " + watts(kernel.unmixed_w) + " of its own (" +
          interval_words(kernel.unmixed_low_w, kernel.unmixed_high_w) + "), " +
@@ -51,7 +51,7 @@ std::string sse_words(const KernelProfile& kernel) {
   const std::string off = format_share(kernel.sse_error) + " off";
   if (!std::isfinite(kernel.sse_error_high)) return off;
   if (kernel.sse_error_low <= 0) {
-    return "not told apart from it (up to " + format_share(kernel.sse_error_high) + ")";
+    return "not significantly off (up to " + format_share(kernel.sse_error_high) + ")";
   }
   return off + " (" + format_share(kernel.sse_error_low) + " to " +
          format_share(kernel.sse_error_high) + ")";
@@ -99,7 +99,7 @@ Facts sensor_facts(const SensorModel& sensor) {
           .items = {{"mode", "mode", std::string(sensor_mode_name(sensor.mode)), Unit::kText},
                     {"window_ns", "window", known(sensor.window_ns), Unit::kNanoseconds},
                     {"period_ns", "period", known(sensor.period_ns), Unit::kNanoseconds},
-                    {"delay_ns", "delay of a reading", sensor.delay_ns, Unit::kNanoseconds},
+                    {"delay_ns", "delay of a sample", sensor.delay_ns, Unit::kNanoseconds},
                     {"sensor_source", "known from", sensor.source, Unit::kText}}};
 }
 
@@ -107,14 +107,14 @@ Facts sensor_facts(const SensorModel& sensor) {
 Table sensors_table(const PowerReport& report) {
   Table table{
       .key = "sensors",
-      .title = "Sensor, declared and as the readings show it",
+      .title = "Sensor, declared and as the samples show it",
       .columns = {{.key = "kernel", .title = "kernel", .unit = Unit::kText, .elastic = true},
                   {"known", "is", Unit::kText},
                   {"window_ns", "window", Unit::kNanoseconds},
                   {"window_low_ns", "from", Unit::kNanoseconds},
                   {"window_high_ns", "to", Unit::kNanoseconds},
                   {"ramp_ns", "ramp", Unit::kNanoseconds},
-                  {"delay_ns", "delay of a reading", Unit::kNanoseconds},
+                  {"delay_ns", "delay of a sample", Unit::kNanoseconds},
                   {"settled_w", "settled power", Unit::kWatts},
                   {"used", "used"}}};
   const SensorModel& declared = report.sensor;
@@ -333,7 +333,7 @@ Table plot(const KernelProfile& kernel) {
 Table takeaways_table(const PowerReport& report) {
   Table table{
       .key = "takeaways",
-      .title = "What the power buys",
+      .title = "Power and achieved throughput",
       .columns = {{.key = "name", .title = "name", .unit = Unit::kText, .elastic = true},
                   {.key = "kernel_bound", .title = "bound by", .unit = Unit::kText},
                   {.key = "op_per_byte", .title = "FLOP/B", .unit = Unit::kRatio},
@@ -459,7 +459,7 @@ std::string about_parts(const PowerReport& report) {
   if (measured) return report.parts.empty() ? "" : "Powers of parts: " + report.parts + ".";
   return "No power of the GPU's parts (XCD, IOD, HBM) was recorded: " +
          (report.parts.empty()
-              ? "of a GPU, AMD SMI tells that of the whole package alone."
+              ? "AMD SMI reports that of a GPU's whole package alone."
               : "of where it may be from, the recording says \"" + report.parts + "\".");
 }
 
@@ -500,9 +500,9 @@ std::string joules_between(double low_j, double high_j) {
 
 // A reason code as text, for example "runs_alike:base".
 std::string why_said(const std::string& why) {
-  if (why == "does_not_follow") return "the readings do not follow the trace";
+  if (why == "does_not_follow") return "the samples do not follow the trace";
   if (why == "lag_window_or_ramp") return "the sensor's lag, window or ramp are not known better";
-  if (why == "below_noise") return "what it adds is below the noise of the readings";
+  if (why == "below_noise") return "what it adds is below the noise of the samples";
   const size_t colon = why.find(':');
   if (colon == std::string::npos) return "it runs alike with others";
   const std::string other = why.substr(colon + 1);
@@ -514,14 +514,14 @@ std::string why_said(const std::string& why) {
 std::string lag_words(const EnergyReport& r) {
   constexpr double kSaidAboveNs = 5e6;
   if (r.modes.size() > 1) {
-    return "The readings allow several offsets of the log; the intervals hold for all of them.";
+    return "The samples allow several offsets of the log; the intervals hold for all of them.";
   }
   const double least = std::min(std::fabs(r.lag_ns.low), std::fabs(r.lag_ns.high));
   if (r.lag_ns.low <= 0 && r.lag_ns.high >= 0) return "";
   if (r.lag_ns.prior_high <= r.lag_ns.prior_low || least < kSaidAboveNs) return "";
   return "The log is " + format_ns(std::llround(std::fabs(r.lag_ns.value))) +
          (r.lag_ns.value > 0 ? " behind" : " ahead of") +
-         " the trace, as its readings show; the energies allow for it.";
+         " the trace, as its samples show; the energies allow for it.";
 }
 
 std::string taken_words(const EnergyPart& part) {
@@ -571,7 +571,7 @@ std::string measured_words(const EnergyReport& r) {
 std::string modelled_words(const EnergyReport& r) {
   const int64_t model_uj = r.base_uj + r.kernels_uj;
   return joules(model_uj) + " (" + joules_between(r.model_low_j, r.model_high_j) + ") in " +
-         format_ns(r.covered_ns) + " by the model of the readings, whose plain sum is " +
+         format_ns(r.covered_ns) + " by the model of the samples, with a plain sum of " +
          joules(r.total_uj) + ": " + format_share(share(r.kernels_uj, model_uj)) +
          " goes to kernels (" + joules_between(r.kernels_low_j, r.kernels_high_j) +
          "), the rest is drawn anyway.";
@@ -702,17 +702,17 @@ Facts energy_totals(const EnergyReport& r) {
            r.gain.source.empty() ? "taken from other cards" : "known of this card's model"},
           {"sensor_gain_low", "from", r.gain.low, Unit::kShare, "", Show::kDataOnly},
           {"sensor_gain_high", "to", r.gain.high, Unit::kShare, "", Show::kDataOnly},
-          {"sensor_gain_source", "told by", r.gain.source, Unit::kText, "", Show::kDataOnly},
-          {"follows", "readings follow the trace", r.follows, Unit::kNone},
+          {"sensor_gain_source", "known from", r.gain.source, Unit::kText, "", Show::kDataOnly},
+          {"follows", "samples follow the trace", r.follows, Unit::kNone},
           {"explained", "variance explained", r.explained, Unit::kShare},
           {"residual_w", "scatter around the model", r.residual_w, Unit::kWatts},
           {"readings", "updates of the sensor", r.readings, Unit::kCount},
           {"update_period_ns", "time between updates", std::llround(r.period_ns),
            Unit::kNanoseconds},
-          {"update_grid", "told by", r.grid, Unit::kText},
+          {"update_grid", "known from", r.grid, Unit::kText},
           {"kept_share", "an update keeps of the one before", r.kept.value, Unit::kShare,
            format_share(r.kept.low) + " to " + format_share(r.kept.high) +
-               (r.kept_told ? "" : ", not told from none"),
+               (r.kept_told ? "" : ", not distinguishable from none"),
            r.kept.value > 0 ? Show::kEverywhere : Show::kDataOnly},
           {"kept_low_share", "from", r.kept.low, Unit::kShare, "", Show::kDataOnly},
           {"kept_high_share", "to", r.kept.high, Unit::kShare, "", Show::kDataOnly},
@@ -740,7 +740,7 @@ Value rounded(double ns) { return static_cast<int64_t>(std::llround(ns)); }
 Table sensor_table(const EnergyReport& r) {
   Table table{
       .key = "sensor",
-      .title = "The sensor, as the readings tell it",
+      .title = "The sensor, as the samples show it",
       .columns = {{.key = "parameter", .title = "of a reading", .unit = Unit::kText},
                   {.key = "value_ns", .title = "value", .unit = Unit::kNanoseconds},
                   {.key = "low_ns", .title = "from", .unit = Unit::kNanoseconds},
@@ -761,7 +761,7 @@ Table sensor_table(const EnergyReport& r) {
 // Offsets of the log that fit the samples almost equally well.
 Table modes_table(const EnergyReport& r) {
   Table table{.key = "modes",
-              .title = "Offsets of the log that the readings allow",
+              .title = "Offsets of the log that the samples allow",
               .columns = {{.key = "lag_ns", .title = "lag", .unit = Unit::kNanoseconds},
                           {.key = "worse", .title = "worse than the best (1: the limit)"}},
               .terminal_limit = 0,
@@ -785,7 +785,7 @@ Facts log_facts(const LogSource& source) {
                      Unit::kText, "", log.scope.empty() ? Show::kDataOnly : Show::kEverywhere},
                     {"unit_assumed", "unit by size", log.unit_assumed, Unit::kNone, "",
                      log.unit_assumed ? Show::kEverywhere : Show::kDataOnly},
-                    {"timed_by_hand", "times told beside it", log.timed_by_hand, Unit::kNone, "",
+                    {"timed_by_hand", "times given by hand", log.timed_by_hand, Unit::kNone, "",
                      log.timed_by_hand ? Show::kEverywhere : Show::kDataOnly},
                     {"counter_resets", "counter set back", log.counter_resets, Unit::kCount, "",
                      log.counter_resets > 0 ? Show::kEverywhere : Show::kDataOnly},
@@ -1010,7 +1010,7 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   std::vector<std::string> words;
   const std::string total = total_words(r);
   if (!r.total_only.empty()) {
-    words.push_back(total + ". Which kernels took it cannot be told: " + r.total_only + ".");
+    words.push_back(total + ". Which kernels took it is not known: " + r.total_only + ".");
     if (!r.gain.source.empty()) words.push_back(gain_words(r.gain));
     return words;
   }
@@ -1023,7 +1023,7 @@ std::vector<std::string> energy_verdict_words(const EnergyReport& r) {
   }
   if (!r.follows) {
     const bool part = r.kernels_high_j * 1e6 < static_cast<double>(r.total_uj);
-    return {total + ". The readings do not follow the trace: kernels took anything from " +
+    return {total + ". The samples do not follow the trace: kernels took anything from " +
                 (part ? "0 to " + format_value(r.kernels_high_j, Unit::kJoules) + " of it."
                       : "nothing to all of it."),
             "The log may be of another device or time: --gpu and --offset choose."};
@@ -1063,13 +1063,12 @@ std::vector<ImportNote> power_log_notes(const PowerLog& log) {
                                 "stream; only whole lines before the cut were read"});
   }
   if (log.counter_resets > 0) {
-    notes.push_back({.code = "counter_resets",
-                     .severity = std::string(severity_name(Severity::kRepaired)),
-                     .count = log.counter_resets,
-                     .meaning =
-                         "an energy counter of the log went back (it came to its end, or was "
-                         "set back): what it counted from its value before to the one after "
-                         "is not known, and taken to be as in the time after"});
+    notes.push_back(
+        {.code = "counter_resets",
+         .severity = std::string(severity_name(Severity::kRepaired)),
+         .count = log.counter_resets,
+         .meaning = "an energy counter of the log went back (overflow or reset). Its energy over "
+                    "that step is not known, and taken to be as in the time after"});
   }
   return notes;
 }

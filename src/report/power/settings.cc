@@ -24,7 +24,7 @@ std::string size_words(const SettingChange& change) {
 std::string time_words(const SettingResult& setting) {
   const SettingChange& change = setting.time_change;
   if (!change.told) {
-    return fmt::format("whether it takes longer is not told apart ({:+.1f} to {:+.1f} %)",
+    return fmt::format("its time does not differ significantly ({:+.1f} to {:+.1f} %)",
                        100 * change.share.low, 100 * change.share.high);
   }
   return fmt::format("it takes {} {}", size_words(change),
@@ -35,7 +35,7 @@ std::string setting_words(const SettingResult& setting, const std::string& base)
   const SettingChange& change = setting.energy_change;
   if (!change.told) {
     return fmt::format(
-        "{}: its energy is not told apart from that of {} ({:+.1f} to {:+.1f} %); {}.",
+        "{}: its energy does not differ significantly from that of {} ({:+.1f} to {:+.1f} %); {}.",
         setting.name, base, 100 * change.share.low, 100 * change.share.high, time_words(setting));
   }
   return fmt::format("{} takes {} {} energy per iteration than {}; {}.", setting.name,
@@ -45,7 +45,7 @@ std::string setting_words(const SettingResult& setting, const std::string& base)
 
 std::string edp_words(const SettingsReport& report) {
   if (report.least_edp == SIZE_MAX) {
-    return fmt::format("No setting's product of energy and time is told to be below that of {}.",
+    return fmt::format("No setting's product of energy and time is significantly below that of {}.",
                        report.settings.front().name);
   }
   const SettingResult& best = report.settings[report.least_edp];
@@ -93,7 +93,7 @@ std::string change_words(const SettingChange& change) {
   const double value = 100 * change.share.value;
   const double low = 100 * change.share.low;
   const double high = 100 * change.share.high;
-  if (!change.told) return fmt::format("not told ({:+.1f} to {:+.1f})", low, high);
+  if (!change.told) return fmt::format("not significant ({:+.1f} to {:+.1f})", low, high);
   if (std::max(high - value, value - low) < 1.25 * std::min(high - value, value - low)) {
     return fmt::format("{:+.1f} ±{:.1f} %", value, (high - low) / 2);
   }
@@ -180,7 +180,7 @@ std::vector<std::string> settings_words(const SettingsReport& report) {
   const std::string& base = report.settings.front().name;
   std::vector<std::string> words;
   if (report.least_energy == SIZE_MAX) {
-    words.push_back(fmt::format("No setting is told to take less energy than {}.", base));
+    words.push_back(fmt::format("No setting takes significantly less energy than {}.", base));
   } else {
     words.push_back(setting_words(report.settings[report.least_energy], base));
   }

@@ -146,7 +146,8 @@ class JobAnswer {
     }
     if (flow_.bound == BoundBy::kColdStart && answer.levers.empty()) {
       answer.notes = {
-          {"record", {"Later: what is done once is over then, and the rest can be judged."}}};
+          {"record",
+           {"Later: one-time initialization is over then, and the rest can be analyzed."}}};
     }
     add_ranks(answer);
     add_trust(answer);
@@ -220,7 +221,7 @@ class JobAnswer {
     const bool unsplit =
         comm.wait_ns + comm.transfer_ns > 0 && comm.unsplit_ns * 100 >= total_.window_ns;
     const std::string rest =
-        unsplit ? fmt::format("stand in other collectives {}, ", part(comm.unsplit_ns)) : "";
+        unsplit ? fmt::format("are in other collectives {}, ", part(comm.unsplit_ns)) : "";
     const std::string copies = total_.copy_ns * 100 >= total_.window_ns
                                    ? fmt::format("only copy {}, ", part(total_.copy_ns))
                                    : "";
@@ -274,7 +275,7 @@ class JobAnswer {
     const std::string share_of = " (" + part_text(most.ns) + ")";
     if (most.cause == FlowCause::kHostGap && most.name.empty()) {
       return ". Most of the idle time" + share_of +
-             " nothing tells what the hosts do (Python stacks or CPU samples do)";
+             " has no recorded host activity (Python stacks or CPU samples record it)";
     }
     const std::string_view activity = host_activity(most.cause);
     if (activity.empty() || most.name.empty()) return idle_by_cause();
@@ -446,7 +447,7 @@ ShortAnswer side_by_side_answer(const std::vector<RankOfAnswer>& traces) {
   const FlowTotals total = sum_of(traces);
   answer.kind = "several";
   answer.verdict = {
-      fmt::format("{} traces that are no one job: each is judged by itself.", traces.size())};
+      fmt::format("{} traces that are not one job: each is analyzed separately.", traces.size())};
   answer.window_ns = mean_window_ns(traces);
   answer.total_ns = total.window_ns;
   if (total.window_ns > 0)

@@ -34,10 +34,9 @@ std::string iterations_text(const LaunchReport& launch) {
   std::sort(latencies.begin(), latencies.end());
   const size_t n = latencies.size();
   const int64_t low_ns = latencies[(n - 1) / 2];
-  return "Inference latency (IL), from where the host sets out to launch an iteration to the end "
-         "of "
-         "its last kernel, so with the time in the queue and longer than an iteration where these "
-         "overlap: median " +
+  return "Inference latency (IL) is the time from the host's start on an iteration to the end of "
+         "its last kernel. It includes queue time, and exceeds an iteration where they overlap. "
+         "IL: median " +
          format_ns(low_ns + (latencies[n / 2] - low_ns) / 2) + " of " + std::to_string(n) + ", " +
          format_ns(latencies.front()) + " to " + format_ns(latencies.back()) + ".";
 }
@@ -85,13 +84,13 @@ std::string no_kernels_words(const Trace& trace) {
            (trace.log.data_lost() ? " Data was lost on import, too." : "");
   }
   if (trace.log.data_lost()) {
-    return "No kernels among what could be read: data was lost on import (see the import log), and "
-           "the GPU work may lie in what is missing.";
+    return "No kernels could be read: data was lost on import (see the import log), and the GPU "
+           "work may be in the missing part.";
   }
   if (!trace.activities.empty()) {
     return "No kernels: the trace has " +
            format_counted(trace.activities.size(), "device row", "device rows") +
-           ", but none is a kernel, so there is no launch to judge.";
+           ", but none is a kernel, so there is no launch to analyze.";
   }
   return "No GPU work in this trace: " + format_counted(trace.ops.size(), "operator", "operators") +
          " on the host and no kernel. " + how_to_record(trace);
@@ -102,7 +101,7 @@ Section shares_section(const LaunchShares& shares) {
     return value > 0 ? Show::kEverywhere : Show::kDataOnly;
   };
   Facts numbers{.key = "launch_shares",
-                .title = "Behind the verdict",
+                .title = "Numbers of the diagnosis",
                 .items = {fact(keys::gpu_idle_share, shares.gpu_idle_share),
                           data_fact(keys::gpu_idle_share_low, shares.gpu_idle_share_low),
                           data_fact(keys::gpu_idle_share_high, shares.gpu_idle_share_high),

@@ -31,7 +31,7 @@
   R(fitted_rows, "rows fitted", kCount, "rows that the process learnt from") \
   R(rows_with_specs, "rows with facts", kCount, \
     "of those, with specifications of model and hardware; names without") \
-  R(unknown_names, "no facts about", kText, "") \
+  R(unknown_names, "no specifications of", kText, "") \
   U(fits, "per group of the table the curve of ALA's Algorithm 2, see [ALA](#ala)") \
   U(left_out, \
     "of the rows with specifications, if there are any, else of all rows, per hardware and framework (`group`; names " \
@@ -297,7 +297,7 @@
   R(in_len, "lengths in", kText, "lengths inside the subset") \
   R(out_len, "lengths out", kText, "") \
   R(temperature, "T", kNone, "of the step") \
-  R(target, "rows asked for", kText, "the rows that the error is predicted for") \
+  R(target, "rows requested", kText, "the rows that the error is predicted for") \
   R(predicted_error, "predicted", kShare, "error that Algorithm 8 predicts, mean over seeds") \
   R(predicted_error_low, "predicted, least", kShare, "least and greatest over seeds") \
   R(predicted_error_high, "predicted, greatest", kShare, "") \

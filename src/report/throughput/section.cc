@@ -214,7 +214,7 @@ Prose evidence_prose(const ThroughputAnswers& answers) {
     largest_weight = std::max(largest_weight, p.explained.fit_weight);
   if (largest_weight > 0) {
     prose.paragraphs.push_back(
-        "Beyond a configuration's own rows, a sum of latency terms fitted to them counts up to " +
+        "Outside a configuration's own rows, a sum of latency terms fitted to them counts up to " +
         format_share(largest_weight));
   }
   for (const PredictedPoint& p : answers.points) {

@@ -296,8 +296,8 @@ Result<AnnealingRun> try_all_subsets(const ThroughputData& data, const Annealing
   if (count > kMostSubsets) {
     return Error{ErrorCode::kUnsupported,
                  std::to_string(static_cast<uint64_t>(count)) +
-                     " subsets of the lengths and batch sizes are too many to try all. Without "
-                     "--exhaustive, annealing samples them; --source chooses fewer rows",
+                     " subsets of the lengths and batch sizes are too many to try all. Annealing "
+                     "samples them if --exhaustive is not given; --source chooses fewer rows",
                  "", -1};
   }
   const ThroughputMethod method = ala_per_config_method(ala_boost_options(options.rounds));

@@ -99,7 +99,7 @@ TEST(ByteSource, NamesBytesAfterGzip) {
   const auto got = read_all(gunzip(bytes_of(gzip_of_zlib("one") + "xy", SIZE_MAX)));
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().code, ErrorCode::kFormat);
-  EXPECT_NE(got.error().message.find("behind the end"), std::string::npos);
+  EXPECT_NE(got.error().message.find("follow the end"), std::string::npos);
 }
 
 TEST(ByteSource, SkippableFramesOfPzstdAreRead) {

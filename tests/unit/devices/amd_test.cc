@@ -165,7 +165,7 @@ TEST_F(AmdDies, ReportsTheReasonIfTheyAreUnknown) {
     EXPECT_EQ((*device)->facts().driver, "6.12.12") << "still AMD SMI";
     EXPECT_EQ(means(**device).with_parts, 0U) << reason;
   };
-  expect_whole(open("mi300a", "/no-such-driver"), "no driver of HSMP");
+  expect_whole(open("mi300a", "/no-such-driver"), "lacks the HSMP driver");
   expect_whole(open("mi300a", "/dev/null", ASSAY_FAKE_AMDSMI_NO_HSMP),
                "no amdsmi_get_hsmp_metrics_table");
   expect_whole(open("protocol5"), "protocol is 5 here, and only 6 (MI300A)");

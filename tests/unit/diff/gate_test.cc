@@ -152,11 +152,11 @@ TEST(Gate, RefusesWhatItCannotRead) {
   EXPECT_THAT(why_not("tklqt>"), HasSubstr("no number"));
   EXPECT_THAT(why_not("tklqt>+x%"), HasSubstr("no number"));
   EXPECT_THAT(why_not("tklqt>+1..0%"), HasSubstr("no number"));
-  EXPECT_THAT(why_not("tklqt>+10parsec"), HasSubstr("no unit"));
+  EXPECT_THAT(why_not("tklqt>+10parsec"), HasSubstr("not a unit"));
   EXPECT_THAT(why_not("speed>+10%"), HasSubstr("tklqt_ns, hdbi, queue_share, kernels"));
   EXPECT_THAT(why_not("tklqt>+10"), HasSubstr("is a time"));
-  EXPECT_THAT(why_not("tklqt>10%"), HasSubstr("no percentage"));
-  EXPECT_THAT(why_not("hdbi<1us"), HasSubstr("no time"));
+  EXPECT_THAT(why_not("tklqt>10%"), HasSubstr("not a percentage"));
+  EXPECT_THAT(why_not("hdbi<1us"), HasSubstr("not a time"));
   EXPECT_EQ(why_not("tklqt>+0"), "");
 }
 

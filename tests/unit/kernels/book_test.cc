@@ -272,10 +272,10 @@ TEST(UserKernels, ErrorsNameFileLineAndReason) {
   };
   says("\nfamly \"A\": x", "mine.txt: kernel table, line 2: starts with \"famly\"");
   says("family A: x", "line 1: a family has a name in double quotes");
-  says("kind gem: x", "\"gem\" is no kind; there are other, gemm");
+  says("kind gem: x", "\"gem\" is not a kind; there are other, gemm");
   says("kind gemm perhaps: x", "\"perhaps\" is not understood");
-  says("kind: x", "what the row tells is missing");
-  says("vendor x: y", "tells nothing but itself");
+  says("kind: x", "the value of the row is missing");
+  says("vendor x: y", "takes no value");
   says("kind gemm x", "colon");
   says("native: a,,b", "an empty pattern");
   says("native:", "an empty pattern");

@@ -349,7 +349,7 @@ TEST(Procedure, AnotherMeasurementsRecordIsNotResumed) {
   const auto other = run_procedure(*device_with(kSteady), *parse_workload_list("gemm:4096"),
                                    options, {}, &disk.kept);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().message, HasSubstr("another campaign ('gemm:2048'"));
+  EXPECT_THAT(other.error().message, HasSubstr("another measurement run ('gemm:2048'"));
   options.seed = 8;
   EXPECT_FALSE(run_procedure(*device_with(kSteady), *parse_workload_list("gemm:2048"), options, {},
                              &disk.kept));

@@ -47,7 +47,7 @@ TEST(ExponentialSensor, GetsTheMeanOfWhatIsSettled) {
   EXPECT_NEAR(found.ssp_w, 500, 2.5);
   EXPECT_NEAR(static_cast<double>(found.sensor_check.ramp_ns), 5e5, 1e5);
   EXPECT_THAT(found.curve, IsEmpty());
-  EXPECT_THAT(found.notes, Contains(HasSubstr("behind a ramp of")));
+  EXPECT_THAT(found.notes, Contains(HasSubstr("after a ramp of")));
   maker.executions = 22;
   const KernelProfile shorter = profile(maker.make());
   EXPECT_EQ(shorter.verdict, PowerVerdict::kRefused);

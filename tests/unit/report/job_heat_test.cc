@@ -44,7 +44,7 @@ TEST(FleetHeat, OneOfManyRanksIsSeenInItsRow) {
   EXPECT_EQ(chart.series[0].x, std::vector<double>{5});
   EXPECT_EQ(chart.series[0].y, std::vector<double>{700});
   EXPECT_EQ(chart.series[0].labels[0],
-            "rank 700, the worst of ranks 699 to 701: 500 ns above usual");
+            "rank 700, the worst of ranks 699 to 701: 500 ns above typical");
   ASSERT_EQ(chart.guides.size(), 1u);  // the axis has all ranks
   EXPECT_EQ(chart.guides[0].value, 1029);
 }

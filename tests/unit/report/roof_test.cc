@@ -38,16 +38,14 @@ JobRoof small_roof() {
 
 TEST(RoofWords, HaveTheKnownShareAndTheDistance) {
   const std::vector<std::string> words = roof_words(small_roof());
+  EXPECT_THAT(words, Contains("The work of 80.0 % of the kernel time is known from shapes (4.00 ms "
+                              "of 5.00 ms). The rest: no model of the operator 20.0 %."));
   EXPECT_THAT(words,
-              Contains("The work of 80.0 % of the kernel time is known from shapes (4.00 ms of "
-                       "5.00 ms). Of the rest: no model of the operator 20.0 %."));
-  EXPECT_THAT(words,
-              Contains("By their shapes 4.00 ms of kernels need at least 1.00 ms on NVIDIA "
-                       "A100-SXM4-80GB at boost clock: they are at 25.0 % of the roof, 3.00 ms "
+              Contains("By their shapes, 4.00 ms of kernels need at least 1.00 ms on NVIDIA "
+                       "A100-SXM4-80GB at boost clock: they are at 25.0 % of the roofline, 3.00 ms "
                        "above it."));
-  EXPECT_THAT(words,
-              Contains("Most above it: aten::mm [8,4] [4,2] bf16 with 3.00 ms, at 25.0 % of its "
-                       "roof, bound by compute."));
+  EXPECT_THAT(words, Contains("Most above it: aten::mm [8,4] [4,2] bf16 with 3.00 ms, at 25.0 % of "
+                              "its roofline, bound by compute."));
 }
 
 // Memory does not bound what is latency alone.
@@ -79,11 +77,10 @@ TEST(RoofWords, ReportsCallsFasterThanTheRoofline) {
   roof.known.calls_cached = 1;
   roof.known.beyond_ns = 5'000;
   roof.known.calls_beyond_ns = 5'000;
-  EXPECT_THAT(
-      roof_words(roof),
-      Contains("3 calls are faster than the roof, by 5.00 µs in all; what the cache held "
-               "explains 1; the others have an algorithm of fewer operations, or the model or "
-               "the peak is wrong."));
+  EXPECT_THAT(roof_words(roof),
+              Contains("3 calls are faster than the roofline, by 5.00 µs in all; what the cache "
+                       "held explains 1; the others have an algorithm of fewer operations, or the "
+                       "model or the peak is wrong."));
 }
 
 TEST(RoofWords, OneRankWaitsAtCollectivesAsWell) {
@@ -112,16 +109,15 @@ TEST(RoofWords, SampledClocksBoundTheComputeRoofline) {
   track.signal = TelemetrySignal::kSmClock;
   track.value = {1410, 705, 705};
   samples.tracks = {track};
-  EXPECT_EQ(
-      roof_clock_words(small_roof(), samples),
-      "The clocks read beside the trace are 705 MHz in the middle, the peaks hold at 1410 MHz: "
-      "at that clock 50.0 % of the compute roof can be reached.");
+  EXPECT_EQ(roof_clock_words(small_roof(), samples),
+            "The median sampled clock is 705 MHz; the peaks hold at 1410 MHz. The sampled clock "
+            "allows 50.0 % of the compute roofline.");
   JobRoof clocked = small_roof();
   clocked.known.clocked_ns = 4'000'000;
   clocked.known.clocked_roof_ns = 2'000'000;
   EXPECT_THAT(roof_clock_words(clocked, samples),
               HasSubstr("With the peaks at the highest clock around each call, 4.00 ms of kernels "
-                        "are at 50.0 % of the roof."));
+                        "are at 50.0 % of the roofline."));
 }
 
 const Table* table_of(const Section& section, std::string_view key) {

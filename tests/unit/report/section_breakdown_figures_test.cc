@@ -159,15 +159,15 @@ TEST(LevelFiguresSection, SaysWhichIsSlowerByHowMuchAndWhere) {
 TEST(LevelFiguresSection, ReportsInsignificantDifferences) {
   std::vector<ConfigFigures> configs = {with_iterations("b1", 1000), with_iterations("b2", 1001)};
   EXPECT_EQ(breakdown_figures_words(configs, {}).at(1),
-            "Iterations of b2 and b1 are not told apart: 1.00 \u00b5s against 1.00 \u00b5s "
-            "(+1.00 ns, -5.00 ns to +7.00 ns at 95 %; 5 iterations each).");
+            "Iterations of b2 and b1 do not differ significantly: 1.00 \u00b5s against 1.00 "
+            "\u00b5s (+1.00 ns, -5.00 ns to +7.00 ns at 95 %; 5 iterations each).");
   configs[1].span_each = {1200, 1201};
   configs[1].iterations = {1, 2};
   configs[0].span_each.resize(2);
   configs[0].iterations = {1, 2};
   EXPECT_EQ(breakdown_figures_words(configs, {}).at(1),
-            "An iteration of b2 spans 1.20 \u00b5s, one of b1 1.00 \u00b5s: too few "
-            "iterations (2 iterations each) to tell noise from a difference.");
+            "An iteration of b2 spans 1.20 \u00b5s, one of b1 1.00 \u00b5s: too few iterations (2 "
+            "iterations each) to separate noise from a difference.");
 }
 
 TEST(LevelFiguresSection, LayersAreShownOfOperationsThatLieInThem) {

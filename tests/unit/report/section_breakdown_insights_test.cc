@@ -24,7 +24,7 @@ TEST(LevelInsights, SaysWhatHoldsAndForWhichConfigurations) {
   EXPECT_EQ(words[0],
             "The time without a compute kernel lies at the ends of an iteration in a: 80.0 % of it "
             "before the first kernel and in the optimizer (78.0 % to 82.0 % at 95 %; 10 "
-            "iterations). 90.0 % of that is waiting for collectives: a late host has no more than "
+            "iterations). 90.0 % of that is waiting for collectives, so a late host causes at most "
             "the other 10.0 %. Likewise b, c. (Chopper, Insight 5, Figure 11)");
 }
 

@@ -51,8 +51,8 @@ TEST(JobWords, NameEachWaitAndTheLateHost) {
           "Waiting for the last to arrive takes from 20.0 \u00b5s on GPU 1, 2.0 % of its span to "
           "350 \u00b5s on GPU 0, 35.0 % of its span.",
           "Compute kernels take the same time on every GPU, within 0 %.",
-          "The host is behind on GPU 1 (40.0 % of its span is launch overhead); the other has "
-          "5.0 %."}));
+          "The host is late on GPU 1 (40.0 % of its span is launch overhead); the other has 5.0 "
+          "%."}));
 }
 
 // Of 1,000 ns of device time 250 have no phase; then all of it.
@@ -65,7 +65,7 @@ TEST(BreakdownWords, SayHowMuchHasNoKnownPhase) {
   EXPECT_EQ(breakdown_words(one)[1], "The phase of 25.0 % of the device time is not known.");
   one.placement.no_phase = one.placement.all;
   EXPECT_EQ(breakdown_words(one)[1],
-            "The phase is not known: no operator or label tells forward from backward work.");
+            "The phase is not known: no operator or label separates forward from backward work.");
   one.placement.no_phase = {};
   EXPECT_EQ(breakdown_words(one).size(), 1u);
 }
@@ -108,8 +108,8 @@ TEST(BreakdownWords, SayWhatTheSpanLeavesOut) {
 
 TEST(JobWords, TheLastArrivalIsNotCalledTheStraggler) {
   EXPECT_EQ(straggler_words(job()),
-            "GPU 1 comes last by most: to 7 of 10 collectives, 330 \u00b5s after the second to "
-            "last. Two late ranks hide each other in that: who is to blame, assay report tells.");
+            "GPU 1 arrives last by most: at 7 of 10 collectives, 330 \u00b5s after the second to "
+            "last. Two stragglers hide each other here; assay report has the straggler analysis.");
 }
 
 TEST(JobWords, SayNothingOfWhatTheClocksExplain) {
@@ -119,8 +119,8 @@ TEST(JobWords, SayNothingOfWhatTheClocksExplain) {
             std::string::npos);
   // What each GPU saw on its own clock: 450 us and 100 us.
   EXPECT_EQ(job_words(uncertain).at(0),
-            "Standing still for collectives takes from 100 \u00b5s on GPU 1, 10.0 % of its span to "
-            "450 \u00b5s on GPU 0, 45.0 % of its span.");
+            "Waiting for collectives takes from 100 \u00b5s on GPU 1, 10.0 % of its span to 450 "
+            "\u00b5s on GPU 0, 45.0 % of its span.");
 }
 
 TEST(JobWords, NameTheGpuThatComputesLongest) {
@@ -153,11 +153,11 @@ TEST(JobWords, SayNothingOfTheSlowestWhereTheOthersDoNotCompute) {
 TEST(JobWords, AHostIsHeldAgainstTheOthersWithoutItself) {
   JobLevels two = job();
   two.gpus = {gpu(0, 1'000'000, 500'000, 200'000), gpu(1, 1'000'000, 500'000, 310'000)};
-  EXPECT_EQ(job_words(two).back(),
-            "The host is behind on GPU 1 (31.0 % of its span is launch overhead); the other has "
-            "20.0 %.");
+  EXPECT_EQ(
+      job_words(two).back(),
+      "The host is late on GPU 1 (31.0 % of its span is launch overhead); the other has 20.0 %.");
   two.gpus.pop_back();
-  EXPECT_EQ(job_words(two).back().find("host is behind"), std::string::npos);
+  EXPECT_EQ(job_words(two).back().find("host is late"), std::string::npos);
 }
 
 TEST(JobWords, SayWhyMatchedCollectivesDoNotAlignTheClocks) {
@@ -166,13 +166,13 @@ TEST(JobWords, SayWhyMatchedCollectivesDoNotAlignTheClocks) {
   unaligned.alignment.unused_kinds = {"broadcast", "send_recv"};
   EXPECT_EQ(job_words(unaligned).front(),
             "10 collectives are matched, but the clocks could not be aligned on them because a "
-            "rank may leave these (broadcast, send_recv) before all have come: who waits for whom "
-            "is not known.");
+            "rank may leave these (broadcast, send_recv) before all arrive. Which rank waits for "
+            "which is not known.");
   unaligned.alignment.matched = 1;
   unaligned.alignment.unused_kinds = {"send_recv"};
   EXPECT_EQ(job_words(unaligned).front(),
             "1 collective is matched, but the clocks could not be aligned on it because a rank may "
-            "leave it (send_recv) before all have come: who waits for whom is not known.");
+            "leave it (send_recv) before all arrive. Which rank waits for which is not known.");
 }
 
 TEST(JobWords, BreakdownAlsoExplainsMissingWaits) {
@@ -191,7 +191,7 @@ TEST(JobWords, NameTheFirstThreeLateHosts) {
     many.gpus.push_back(gpu(i, 1'000'000, 500'000, i < 4 ? 100'000 * (i + 1) : 10'000));
   }
   EXPECT_EQ(job_words(many).back(),
-            "The host is behind on GPU 3 (40.0 % of its span is launch overhead), GPU 2 (30.0 %), "
+            "The host is late on GPU 3 (40.0 % of its span is launch overhead), GPU 2 (30.0 %), "
             "GPU 1 (20.0 %) and 1 more; the median of the others is 1.0 %.");
 }
 

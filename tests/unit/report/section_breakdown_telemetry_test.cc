@@ -118,12 +118,12 @@ TEST(BreakdownTelemetrySection, WordsOnFewSamplesSayHowFew) {
                         "and 1.5 would do."));
   with.cpu = cpu_of(4);
   EXPECT_EQ(telemetry_words(with).front(),
-            "Only 4 samples of the cores lie in the trace, too few to tell how many are active at "
-            "once: 2 of 4 logical cores were (median; 1 to 3), and 1.5 would have done.");
+            "Only 4 samples of the cores lie in the trace, too few to know how many are active at "
+            "once. 2 of 4 logical cores were (median; 1 to 3), and 1.5 would have done.");
   with.cpu = cpu_of(1);
   EXPECT_EQ(telemetry_words(with).front(),
-            "Only 1 sample of the cores lies in the trace, too few to tell how many are active at "
-            "once: 2 of 4 logical cores were, and 1.5 would have done.");
+            "Only 1 sample of the cores lies in the trace, too few to know how many are active at "
+            "once. 2 of 4 logical cores were, and 1.5 would have done.");
 }
 
 TEST(BreakdownTelemetrySection, WordsOnIterationsGiveTheirFewestSamples) {

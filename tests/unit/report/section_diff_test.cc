@@ -47,7 +47,7 @@ TEST(SectionDiff, GateHasItsIntervalInTheUnitOfItsLimit) {
             "+8.00 pp), above the limit of 'queue_share>+0.01'.");
   EXPECT_EQ(gate_words(gate_of("tklqt>+10%", DiffUnit::kNanoseconds, 1e5, 1.2e5, 0.2,
                                GateOutcome::kWithinNoise, {true, 0.05, 0.36})),
-            "Passed inside the noise: tklqt went from 100 µs to 120 µs (+20.0 %, 95 % interval "
+            "Passed, not significant: tklqt went from 100 µs to 120 µs (+20.0 %, 95 % interval "
             "+5.0 % to +36.0 %), above the limit of 'tklqt>+10%', but its interval reaches back to "
             "it: that may be chance.");
   EXPECT_EQ(gate_words(gate_of("kernels<60", DiffUnit::kCount, 70, 50, 50, GateOutcome::kCrossed,
@@ -84,22 +84,24 @@ DiffReport noisy() {
 // The interval's ends are 7.5 us and 6 us from the change.
 TEST(SectionDiff, NoiseHasTheMinimumDetectableChange) {
   const std::vector<std::string> words = diff_words({noisy(), {}, {}});
-  EXPECT_THAT(words[0], HasSubstr("No change beyond noise: B is 1.3 % slower"));
+  EXPECT_THAT(words[0], HasSubstr("No significant change: B is 1.3 % slower"));
   EXPECT_EQ(words[1],
-            "With these iterations a change of the mean under about 7.50 \u00b5s (5.0 %) cannot be "
-            "told from noise.");
+            "With these iterations a change of the mean under about 7.50 \u00b5s (5.0 %) is not "
+            "detectable.");
 }
 
 TEST(SectionDiff, OutlierIterationsDoNotHideTheTypicalOne) {
   DiffReport report = noisy();
   report.typical = {
       .known = true, .change = -28'000, .low = -29'000, .high = -27'000, .a = 140'000};
-  EXPECT_THAT(diff_words({report, {}, {}}).at(0), HasSubstr("No change"));  // not sure enough
+  EXPECT_THAT(diff_words({report, {}, {}}).at(0), HasSubstr("No significant change"));
   report.hidden_by_few = true;
   const std::vector<std::string> words = diff_words({report, {}, {}});
-  EXPECT_THAT(words[0],
-              HasSubstr("The usual iteration is 20.0 % faster, beyond noise (-28.0 \u00b5s"));
-  EXPECT_THAT(words[0], ::testing::Not(HasSubstr("No change")));
+  EXPECT_THAT(
+      words[0],
+      HasSubstr(
+          "The typical iteration is 20.0 % faster, statistically significant (-28.0 \u00b5s"));
+  EXPECT_THAT(words[0], ::testing::Not(HasSubstr("No significant change")));
 }
 
 TEST(SectionDiff, TheSentenceOnKernelsLeavesOutRests) {
@@ -123,7 +125,7 @@ TEST(SectionDiff, TooFewIndependentIterationsAreNamed) {
   report.a.independent = 2.6;
   report.b.independent = 1;
   const std::vector<std::string> words = diff_words({report, {}, {}});
-  EXPECT_THAT(words[0], HasSubstr("Too few independent iterations to tell: B is 1.3 % slower"));
+  EXPECT_THAT(words[0], HasSubstr("Too few independent iterations: B is 1.3 % slower"));
   EXPECT_THAT(words[1], HasSubstr("A's 8 iterations may be worth no more than 3 independent ones, "
                                   "B's 8 iterations may be worth no more than 1 independent one."));
 }
@@ -139,7 +141,7 @@ TEST(SectionDiff, NoiseHasNoSources) {
   kernels.rows[1].noise = DiffNoise::kReal;
   std::string said;
   for (const std::string& sentence : diff_words({report, {}, {}})) said += sentence + "\n";
-  EXPECT_THAT(said, HasSubstr("Beyond noise by themselves, of the kernels: relu (-4.00 \u00b5s)."));
+  EXPECT_THAT(said, HasSubstr("Individually significant among the kernels: relu (-4.00 \u00b5s)."));
   EXPECT_THAT(said, Not(HasSubstr("gemm")));
 }
 

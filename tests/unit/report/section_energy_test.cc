@@ -74,7 +74,7 @@ TEST(EnergyWords, APartTimeSensorIsReadByItsModel) {
   r.model_high_j = 920;
   EXPECT_THAT(energy_verdict_words(r)[0],
               AllOf(HasSubstr("900 J (880 J to 920 J) in 10.0 s by the model"),
-                    HasSubstr("whose plain sum is 1.00 kJ"), HasSubstr("55.6 % goes to kernels")));
+                    HasSubstr("with a plain sum of 1.00 kJ"), HasSubstr("55.6 % goes to kernels")));
 }
 
 // The lag is told where it is surely not 0, and several where there are several.

@@ -68,7 +68,7 @@ TEST(JobFlowWords, NameTheStragglerItsCostAndItsExcess) {
                 "Its device work takes longer: that alone gives 70.0 ms, most in gemm (70.0 ms "
                 "beyond the median).",
                 "Over 4 ranks the devices compute for 69.8 %, wait in collectives for the last "
-                "rank for 21.9 %, transfer with nothing beside it for 8.3 %, and are idle for "
+                "rank for 21.9 %, transfer with nothing else running for 8.3 %, and are idle for "
                 "0 %."}));
 }
 
@@ -125,7 +125,8 @@ TEST(BlameLevers, AreTheReplaysOfBlame) {
   EXPECT_EQ(levers[1].key, "transfers");
   EXPECT_EQ(levers[1].gain_ns, 20 * kMilli);
   EXPECT_EQ(levers[1].code,
-            "first all_reduce, 1 \u00D7 20.0 ms: beside kernels, begun earlier, or fewer bytes");
+            "first all_reduce, 1 \u00D7 20.0 ms: overlap with kernels, start earlier, or send "
+            "fewer bytes");
 }
 
 TEST(BlameLevers, TransfersThatOthersMayDelayStay) {
@@ -164,7 +165,7 @@ TEST(JobFlowWords, NameNoStragglerIfClocksCannotBeAligned) {
   const JobFlow flow(std::move(apart));
   EXPECT_EQ(job_flow_words(flow),
             (std::vector<std::string>{"Over 2 ranks the devices compute for 78.3 %, are in "
-                                      "communication whose ranks are not all matched for 21.7 %, "
+                                      "communication with unmatched ranks for 21.7 %, "
                                       "and are idle for 0 %."}));
 }
 

@@ -128,11 +128,11 @@ TEST(HostOverheadWords, SayWhatAStartCosts) {
     return all;
   };
   EXPECT_NE(said(500'000, 1)
-                .find("One-off costs delay the GPU by 500 µs: a run behind its "
-                      "start does not pay them."),
+                .find("One-time initialization delays the GPU by 500 µs: a run past its start does "
+                      "not pay it."),
             std::string::npos);
-  EXPECT_NE(said(500'000, 4).find("delay the GPUs by 500 µs in sum"), std::string::npos);
-  EXPECT_EQ(said(500'000, 8).find("One-off"), std::string::npos);
+  EXPECT_NE(said(500'000, 4).find("delays the GPUs by 500 µs in sum"), std::string::npos);
+  EXPECT_EQ(said(500'000, 8).find("One-time initialization delays"), std::string::npos);
   EXPECT_NE(said(0, 1).find("the GPU ran no kernel for"), std::string::npos);
 }
 
@@ -144,7 +144,7 @@ TEST(HostOverheadWords, WithoutAFloorTheLiteralSumIsALowerBoundAndNamed) {
       overhead_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0),
       "The host is charged at least 106 µs (T_Orch, as printed; may exceed wall) for 10 kernels "
       "that keep the GPU busy for 106 µs (T_DeviceActive): HDBI at most 0.50, 10.6 µs per launch; "
-      "the launch floor is not known (--floor).");
+      "the launch-overhead floor is not known (--floor).");
   // No floor is in what the calls themselves took.
   report.mode = HostOverheadMode::kExclusive;
   EXPECT_EQ(overhead_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0),
@@ -178,7 +178,7 @@ TEST(HostOverheadWords, WithoutAFloorAndOperatorsTheyDoNotSayZero) {
   report.floor.source = FloorSource::kNone;
   report.whole.sums.t_orch_ns = 0;
   const std::string answer = overhead_verdict_words(Trace{}, report, host_diagnosis(), {}).at(0);
-  EXPECT_NE(answer.find("cannot be told"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("is not known from this trace"), std::string::npos) << answer;
 }
 
 TEST(HostOverheadWords, TheyDoNotNameTheFloorIfTheLaunchCallIsMissing) {

@@ -59,7 +59,7 @@ TEST(WhatIfWords, SayBeforeAfterAndTheInterval) {
   EXPECT_EQ(words.at(0),
             "With Python *step taking 50.0 % of their time an iteration takes 70.0 µs instead of "
             "100 µs: 30.0 µs (30.0 %) less, 30.0 µs to 30.0 µs over 11 iterations.");
-  EXPECT_EQ(words.at(1).substr(0, 19), "What binds then is ");
+  EXPECT_EQ(words.at(1).substr(0, 23), "The bottleneck is then ");
 }
 
 TEST(WhatIfWords, SayAtMostWhereSomethingIsRemoved) {
@@ -76,11 +76,12 @@ TEST(WhatIfWords, NameWhatIsRefused) {
 
 TEST(WhatIfWords, AnEditThatIsRefusedDoesNotGiveNothing) {
   const Sample sample;
-  EXPECT_EQ(sample.words(sample.explore({"skew"})).at(0), "None of these edits can be told.");
-  EXPECT_EQ(sample.words(sample.explore({"input"})).at(0).substr(0, 38),
-            "These edits give nothing in this run: ");
-  EXPECT_EQ(sample.words(sample.explore({"skew", "input"})).at(0).substr(0, 66),
-            "Those of these edits that can be told give nothing in this run: Py");
+  EXPECT_EQ(sample.words(sample.explore({"skew"})).at(0),
+            "None of these changes can be simulated.");
+  EXPECT_EQ(sample.words(sample.explore({"input"})).at(0).substr(0, 40),
+            "These changes save nothing in this run: ");
+  EXPECT_EQ(sample.words(sample.explore({"skew", "input"})).at(0).substr(0, 62),
+            "The changes that can be simulated save nothing in this run: Py");
 }
 
 TEST(WhatIfWords, SayBetweenWhatAGainLies) {
@@ -92,8 +93,8 @@ TEST(WhatIfWords, SayBetweenWhatAGainLies) {
   gain.run_low_ns -= 20'000;  // of a run of 1.14 ms
   EXPECT_EQ(between_words(gain, found),
             steps +
-                "; of the run 310 µs to 330 µs, since little here tells how soon work follows "
-                "work and calls return");
+                "; of the run 310 µs to 330 µs, because the run shows little of how soon work "
+                "follows work and calls return");
   gain = found.levers[0].alone;
   gain.run_ns *= 3;  // the usual iteration has little of it
   EXPECT_EQ(between_words(gain, found), "most of it in few of 11 iterations");
@@ -109,8 +110,8 @@ TEST(WhatIfWords, RefuseARunThatTheModelDoesNotExplain) {
   const WhatIf found = sample.explore({"frame:*step"});
   EXPECT_EQ(found.levers[0].edit.refusal, EditRefusal::kModelError);
   EXPECT_EQ(sample.words(found).at(0),
-            "No replay is told: the model alone misses the run by 33.0 %; record from an earlier "
-            "start, with all processes and the rows of waits.");
+            "No replay is reported: the model alone misses the run by 33.0 %; record from an "
+            "earlier start, with all processes and the rows of waits.");
   sample.report.fit.model_error = 0;
   sample.report.evidence.linked_ns = sample.report.evidence.work_ns / 2;
   EXPECT_EQ(sample.explore({"frame:*step"}).refusal, EditRefusal::kUnlinked);

@@ -226,7 +226,7 @@ Result<LogSamples> read_zeus(const std::string& text, const std::string& path, c
     if (!parse_double(cell(table, row, elapsed), seconds) || !(seconds * 1e9 >= 1) ||
         seconds > 1e8) {
       return csv_error_at(path, table.line[row],
-                          "'" + cell(table, row, elapsed) + "' is no time that passed");
+                          "'" + cell(table, row, elapsed) + "' is not an elapsed time");
     }
     bool any = false;
     for (size_t i = 0; i < table.header.size(); ++i) {
@@ -330,7 +330,7 @@ Result<LogSamples> read_nvitop(const std::string& text, const std::string& path,
       DecimalShape shape;
       if (parse_decimal(cell(table, row, duration), 9, t, shape) != DecimalStatus::kOk) {
         return csv_error_at(path, table.line[row],
-                            "'" + cell(table, row, duration) + "' is no number of seconds");
+                            "'" + cell(table, row, duration) + "' is not a number of seconds");
       }
     }
     bool any = false;

@@ -271,7 +271,7 @@ Result<LogSamples> read_perf_stat(const std::string& text, const std::string& pa
     DecimalShape shape;
     if (parse_decimal(words.front(), 9, t, shape) != DecimalStatus::kOk || t < 0) {
       status = csv_error_at(path, number,
-                            "'" + std::string(words.front()) + "' is no number of seconds");
+                            "'" + std::string(words.front()) + "' is not a number of seconds");
       return;
     }
     const bool sockets = words[1].starts_with("S") && words.size() > 2;

@@ -130,10 +130,11 @@ Status assume_watts(LogSamples& log, const std::string& path) {
   if (middle >= kLeast && middle <= kMost) return Ok{};
   log.unit_assumed = true;
   if (middle * 1e-3 < kLeast || middle * 1e-3 > kMost) {
-    return Error{ErrorCode::kFormat,
-                 "half of the powers are above " + shortest_text(middle) +
-                     ", and no unit is told: no device draws so many watts, nor so many milliwatts",
-                 path, -1};
+    return Error{
+        ErrorCode::kFormat,
+        "half of the powers are above " + shortest_text(middle) +
+            ", and no unit is given: no device draws so many watts, nor so many milliwatts",
+        path, -1};
   }
   for (LogSample& one : log.samples) {
     if (one.quantity == TelemetryQuantity::kPower) one.value *= 1e-3;
@@ -144,7 +145,7 @@ Status assume_watts(LogSamples& log, const std::string& path) {
 Status take_stamp(std::string_view text, const std::string& path, size_t line, LogSamples& log,
                   int64_t& t_ns) {
   const auto stamp = log_stamp(trimmed(text));
-  if (!stamp) return csv_error_at(path, line, "'" + std::string(text) + "' is no time");
+  if (!stamp) return csv_error_at(path, line, "'" + std::string(text) + "' is not a time");
   if (log.clock != LogClock::kUnknownOrigin && log.clock != stamp->clock) {
     return csv_error_at(path, line,
                         "'" + std::string(text) + "' is a time of another kind than those before");

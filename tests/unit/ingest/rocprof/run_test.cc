@@ -214,7 +214,7 @@ TEST_F(RocprofFiles, StatisticsAreRefusedByWhatTheyAre) {
   const auto refused = load_trace(path, {});
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("statistics of rocprof"), std::string::npos);
-  EXPECT_EQ(refused.error().message.find("has to lie beside it"), std::string::npos);
+  EXPECT_EQ(refused.error().message.find("must be in the same folder"), std::string::npos);
   const auto counters = read_counter_pass(path, false);
   ASSERT_FALSE(counters);
   EXPECT_NE(counters.error().message.find("statistics of rocprof"), std::string::npos);
