@@ -4,15 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 
 #include "base/ascii.h"
 #include "base/json_string.h"
 
 namespace assay {
 namespace {
-
-constexpr size_t kTextChunk = size_t{1} << 16;
 
 // Category of a GPU stage by the words that CUDA's and HIP's tracers use for copies and fills.
 std::string_view stage_category(std::string_view name) {
@@ -24,26 +21,21 @@ std::string_view stage_category(std::string_view name) {
 
 }  // namespace
 
-Result<size_t> PerfettoChromeText::read(char* dst, size_t n) {
-  if (taken_ == text_.size()) {
-    text_.clear();
-    taken_ = 0;
-    while (!done_ && text_.size() < kTextChunk) step();
+bool PerfettoChromeText::write_next() {
+  if (track_ < rows_.tracks.size()) {
+    write_track(static_cast<uint32_t>(track_++));
+  } else if (slice_ < rows_.slices.size()) {
+    write_slice(rows_.slices[slice_++]);
+  } else if (stage_ < rows_.stages.size()) {
+    write_stage(rows_.stages[stage_++]);
+  } else if (instant_ < rows_.instants.size()) {
+    write_instant(rows_.instants[instant_++]);
+  } else if (counter_ < rows_.counters.size()) {
+    write_counter(rows_.counters[counter_++]);
+  } else {
+    return false;
   }
-  const size_t take = std::min(n, text_.size() - taken_);
-  std::memcpy(dst, text_.data() + taken_, take);
-  taken_ += take;
-  return take;
-}
-
-void PerfettoChromeText::step() {
-  if (track_ < rows_.tracks.size()) return write_track(static_cast<uint32_t>(track_++));
-  if (slice_ < rows_.slices.size()) return write_slice(rows_.slices[slice_++]);
-  if (stage_ < rows_.stages.size()) return write_stage(rows_.stages[stage_++]);
-  if (instant_ < rows_.instants.size()) return write_instant(rows_.instants[instant_++]);
-  if (counter_ < rows_.counters.size()) return write_counter(rows_.counters[counter_++]);
-  text_ += begun_ ? "]}" : R"({"displayTimeUnit":"ns","traceEvents":[]})";
-  done_ = true;
+  return true;
 }
 
 int64_t PerfettoChromeText::process(uint32_t track) const {
@@ -57,15 +49,6 @@ std::string PerfettoChromeText::thread(uint32_t track) const {
   return "\"track " + std::to_string(track) + '"';
 }
 
-void PerfettoChromeText::begin_row(std::string_view phase, int64_t pid, std::string_view tid) {
-  text_ += begun_ ? ",\n" : "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-  begun_ = true;
-  text_ += "{\"ph\":\"";
-  text_ += phase;
-  text_ += "\",\"pid\":" + std::to_string(pid) + ",\"tid\":";
-  text_ += tid;
-}
-
 void PerfettoChromeText::name_and_category(StringId name, StringId category) {
   text_ += ",\"name\":";
   append_json_string(rows_.view(name), text_);
@@ -74,26 +57,11 @@ void PerfettoChromeText::name_and_category(StringId name, StringId category) {
   append_json_string(rows_.view(category), text_);
 }
 
-void PerfettoChromeText::write_us(std::string_view key, int64_t ns) {
-  constexpr uint64_t kPerUs = 1000;
-  const uint64_t size =
-      ns < 0 ? uint64_t{0} - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
-  const std::string part = std::to_string(kPerUs + size % kPerUs);
-  text_ += key;
-  if (ns < 0) text_ += '-';
-  text_ += std::to_string(size / kPerUs) + "." + part.substr(1);
-}
-
 void PerfettoChromeText::write_track(uint32_t track) {
   const PerfettoTrack& row = rows_.tracks[track];
   const auto named = [&](std::string_view what, StringId name) {
     if (rows_.view(name).empty()) return;
-    begin_row("M", process(track), thread(track));
-    text_ += ",\"name\":\"";
-    text_ += what;
-    text_ += "\",\"args\":{\"name\":";
-    append_json_string(rows_.view(name), text_);
-    text_ += "}}";
+    write_name(what, rows_.view(name), process(track), thread(track));
   };
   named("process_name", row.process_name);
   named("thread_name", rows_.view(row.thread_name).empty() ? row.name : row.thread_name);

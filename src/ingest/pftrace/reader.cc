@@ -84,16 +84,6 @@ Result<PacketTotals> read_packets(const ReadFn& read, bool allow_truncated,
   return totals;
 }
 
-// Drops offsets, which refer to the generated JSON and not to the file.
-ImportLog counts_of(const ImportLog& log) {
-  ImportLog counts;
-  for (size_t code = 0; code < kImportCodes; ++code) {
-    const uint64_t count = log.entry(static_cast<ImportCode>(code)).count;
-    if (count > 0) counts.add(static_cast<ImportCode>(code), -1, count);
-  }
-  return counts;
-}
-
 bool is_empty(const PerfettoRows& rows) {
   return rows.slices.empty() && rows.stages.empty() && rows.instants.empty() &&
          rows.counters.empty();
@@ -124,10 +114,7 @@ Result<Trace> read_pftrace(const ReadFn& read, const ReadOptions& options) {
     return rocprof_trace(std::move(run));
   }
   PerfettoChromeText text(rows);
-  ASSAY_TRY_ASSIGN(
-      Trace trace,
-      read_chrome_stream([&text](char* dst, size_t n) { return text.read(dst, n); }, options));
-  trace.log = counts_of(trace.log);
+  ASSAY_TRY_ASSIGN(Trace trace, text.read_trace(options));
   trace.log.merge(rows.log);
   trace.content_bytes = totals.bytes;
   return trace;

@@ -1,7 +1,6 @@
 #include "ingest/xplane/reader.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/json_string.h"
+#include "ingest/chrome/generated_text.h"
 #include "ingest/protobuf/wire.h"
 
 namespace assay {
@@ -36,7 +36,6 @@ enum MapField : uint32_t { kValue = 2 };
 enum StatField : uint32_t { kStatNameId = 1, kUnsigned = 3, kSigned = 4 };
 
 constexpr uint64_t kMostBytes = 4ull << 30;
-constexpr size_t kChunk = size_t{1} << 16;
 constexpr int64_t kHostProcess = 1;
 constexpr int64_t kFirstDevice = 100;
 
@@ -109,56 +108,35 @@ PlaneNames read_plane(std::string_view plane) {
   return names;
 }
 
-// Converts the planes to the text of a trace.json, a chunk at a time.
-class Rows {
+// The planes as the rows of a trace.json.
+class Rows : public GeneratedChromeText {
  public:
   explicit Rows(std::vector<std::string_view> planes) : planes_(std::move(planes)) {}
-
-  Result<size_t> read(char* dst, size_t n) {
-    if (taken_ == text_.size()) {
-      text_.clear();
-      taken_ = 0;
-      while (!done_ && text_.size() < kChunk) step();
-    }
-    const size_t take = std::min(n, text_.size() - taken_);
-    std::memcpy(dst, text_.data() + taken_, take);
-    taken_ += take;
-    return take;
-  }
 
   // Number of events that are sums over a line and have no time.
   uint64_t sums() const { return sums_; }
 
  private:
   // Writes one event, or the metadata of a line or plane before its first event.
-  void step() {
+  bool write_next() override {
     WireField field;
     while (events_.next(field)) {
       if (field.number != kEvent || !field.is_bytes) continue;
       write_event(field.bytes);
-      return;
+      return true;
     }
-    if (line_ < names_.lines.size()) return begin_line(names_.lines[line_++]);
-    if (plane_ < planes_.size()) return begin_plane(planes_[plane_++]);
-    text_ += begun_ ? "]}" : R"({"displayTimeUnit":"ns","traceEvents":[]})";
-    done_ = true;
-  }
-
-  void begin_row(std::string_view phase) {
-    text_ += begun_ ? ",\n" : "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-    begun_ = true;
-    text_ += "{\"ph\":\"";
-    text_ += phase;
-    text_ += "\",\"pid\":" + std::to_string(process_) + ",\"tid\":" + std::to_string(thread_);
+    if (line_ < names_.lines.size()) {
+      begin_line(names_.lines[line_++]);
+    } else if (plane_ < planes_.size()) {
+      begin_plane(planes_[plane_++]);
+    } else {
+      return false;
+    }
+    return true;
   }
 
   void name_row(std::string_view what, std::string_view name) {
-    begin_row("M");
-    text_ += ",\"name\":\"";
-    text_ += what;
-    text_ += "\",\"args\":{\"name\":";
-    append_json_string(name, text_);
-    text_ += "}}";
+    write_name(what, name, process_, std::to_string(thread_));
   }
 
   void begin_plane(std::string_view plane) {
@@ -210,7 +188,7 @@ class Rows {
         return;
       }
     }
-    begin_row("X");
+    begin_row("X", process_, std::to_string(thread_));
     const int64_t begin_ns = start_ns_ + to_ns(offset_ps);
     write_us(",\"ts\":", begin_ns);
     write_us(",\"dur\":",
@@ -241,16 +219,6 @@ class Rows {
     return whole + (ps - whole * kPerNs >= kPerNs / 2 ? 1 : 0);
   }
 
-  void write_us(std::string_view key, int64_t ns) {
-    constexpr uint64_t kPerUs = 1000;
-    const uint64_t size =
-        ns < 0 ? uint64_t{0} - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
-    const std::string part = std::to_string(kPerUs + size % kPerUs);
-    text_ += key;
-    if (ns < 0) text_ += '-';
-    text_ += std::to_string(size / kPerUs) + "." + part.substr(1);
-  }
-
   std::vector<std::string_view> planes_;
   size_t plane_ = 0;
   PlaneNames names_;
@@ -259,10 +227,6 @@ class Rows {
   int64_t process_ = 0;
   int64_t thread_ = 0;
   int64_t start_ns_ = 0;
-  std::string text_;
-  size_t taken_ = 0;
-  bool begun_ = false;
-  bool done_ = false;
   uint64_t sums_ = 0;
 };
 
@@ -278,16 +242,6 @@ Result<std::string> read_all(const ReadFn& read) {
     }
     bytes.append(block, 0, got);
   }
-}
-
-// Drops offsets, which refer to the generated JSON and not to the file.
-ImportLog without_places(const ImportLog& log) {
-  ImportLog counts;
-  for (size_t code = 0; code < kImportCodes; ++code) {
-    const uint64_t count = log.entry(static_cast<ImportCode>(code)).count;
-    if (count > 0) counts.add(static_cast<ImportCode>(code), -1, count);
-  }
-  return counts;
 }
 
 }  // namespace
@@ -312,10 +266,7 @@ Result<Trace> read_xplane(const ReadFn& read, const ReadOptions& options) {
                  static_cast<int64_t>(fault)};
   }
   Rows rows(std::move(planes));
-  ASSAY_TRY_ASSIGN(
-      Trace trace,
-      read_chrome_stream([&rows](char* dst, size_t n) { return rows.read(dst, n); }, options));
-  trace.log = without_places(trace.log);
+  ASSAY_TRY_ASSIGN(Trace trace, rows.read_trace(options));
   if (!reader.good()) trace.log.add(ImportCode::kTruncated, static_cast<int64_t>(reader.offset()));
   if (rows.sums() > 0) trace.log.add(ImportCode::kUnknownPhase, -1, rows.sums());
   return trace;
