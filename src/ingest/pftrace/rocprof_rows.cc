@@ -113,14 +113,6 @@ struct Told {
   Sizes grid;
 };
 
-// The mark of a kernel's descriptor, which the symbol has and the other formats leave out.
-std::string_view plain_symbol(std::string_view name) {
-  for (const std::string_view end : {" [clone .kd]", ".kd"}) {
-    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
-  }
-  return name;
-}
-
 class RunMaking {
  public:
   explicit RunMaking(PerfettoRows rows) : rows_(std::move(rows)) {}
@@ -254,7 +246,7 @@ void RunMaking::add_kernel(const PerfettoSlice& slice) {
   kernel.thread = told.thread.value_or(-1);
   kernel.dispatch = told.dispatch.value_or(static_cast<int64_t>(run_.kernels.size()) + 1);
   kernel.correlation = correlation(told, slice);
-  kernel.name = rows_.strings.intern(plain_symbol(rows_.view(slice.name)));
+  kernel.name = rows_.strings.intern(without_descriptor(rows_.view(slice.name)));
   if (slice.name == StringId(0)) run_.log.add(ImportCode::kMissingName);
   kernel.grid = told.grid.axes;
   kernel.group = told.group.axes;

@@ -210,15 +210,6 @@ void CsvRun::read_kernel(const Cells& cells, const CsvRecord& record) {
   run_.kernels.push_back(kernel);
 }
 
-// The kernel's name without the mark of its descriptor: "scale" for "scale.kd" and "scale [clone
-// .kd]".
-std::string_view without_descriptor(std::string_view name) {
-  for (const std::string_view end : {" [clone .kd]", ".kd"}) {
-    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
-  }
-  return name;
-}
-
 void CsvRun::read_kernel_v1(const Cells& cells, const CsvRecord& record) {
   RocprofKernel kernel;
   kernel.agent = number_or(record, cells.find("gpu-id"), 0);
@@ -425,6 +416,13 @@ std::string_view rocprof_table_words(RocprofTable table) {
     if (known.table == table) return known.words;
   }
   return "a table";
+}
+
+std::string_view without_descriptor(std::string_view name) {
+  for (const std::string_view end : {" [clone .kd]", ".kd"}) {
+    if (name.ends_with(end)) return name.substr(0, name.size() - end.size());
+  }
+  return name;
 }
 
 Result<RocprofRun> read_rocprof_csv(const std::string& path, bool allow_truncated) {

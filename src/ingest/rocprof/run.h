@@ -117,6 +117,10 @@ RocprofTable rocprof_table(const std::vector<std::string>& header);
 // Name in messages: "a kernel trace of rocprofv3 (kernel_trace.csv)".
 std::string_view rocprof_table_words(RocprofTable table);
 
+// The kernel's name without the mark of its descriptor: "scale" for "scale.kd" and "scale [clone
+// .kd]".
+std::string_view without_descriptor(std::string_view name);
+
 // ---- readers ------------------------------------------------------------------------------------
 
 // Reads the table at `path` and those of the same run in its folder, which have the same name up to
