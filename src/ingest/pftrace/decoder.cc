@@ -267,7 +267,6 @@ bool PerfettoDecoder::read_fields(std::string_view bytes, Packet& packet) {
                                          field.number) != kAboutTheRecording.end()) {
           break;
         }
-        ++rows_.unread_packets;
         if (unread_kinds_.insert(field.number).second) {
           rows_.log.add(ImportCode::kUnknownRecord);
         }

@@ -110,7 +110,6 @@ struct PerfettoRows {
   std::vector<PerfettoAnnotation> annotations;
   ImportLog log;
   uint64_t events = 0;
-  uint64_t unread_packets = 0;  // of kinds without a reader
 
   uint32_t track(uint64_t uuid);
   std::string_view view(StringId id) const { return strings.view(id); }
