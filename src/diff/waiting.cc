@@ -31,18 +31,16 @@ const DiffRun* find_rank(const std::vector<DiffRun>& runs, int64_t rank) {
   return nullptr;
 }
 
-// Mean per sample over the compared ranks.
-double mean_waiting(const std::vector<DiffRun>& runs, const std::vector<DiffRankTime>& compared) {
+// Mean wait per sample.
+struct MeanWaiting {
   int64_t sum_ns = 0;
   size_t samples = 0;
-  for (const DiffRun& run : runs) {
-    const auto is_run = [&run](const DiffRankTime& one) { return one.rank == run.rank; };
-    if (std::none_of(compared.begin(), compared.end(), is_run)) continue;
+  void add(const DiffRun& run) {
     sum_ns += run.waiting_ns;
     samples += run.samples.size();
   }
-  return samples == 0 ? 0 : static_cast<double>(sum_ns) / static_cast<double>(samples);
-}
+  double mean_ns() const { return static_cast<double>(sum_ns) / static_cast<double>(samples); }
+};
 
 // Fills `apart` with the ranks that exceed the median change by at least half as much as the
 // largest change does.
@@ -94,17 +92,20 @@ void take_waiting_apart(DiffRun& run, const std::map<int64_t, std::vector<Interv
 DiffRanks compare_ranks(const std::vector<DiffRun>& a, const std::vector<DiffRun>& b,
                         int64_t change_ns) {
   DiffRanks found;
+  MeanWaiting of_a;
+  MeanWaiting of_b;
   for (const DiffRun& run : a) {
     if (!run.rank || run.waiting_ns < 0 || run.samples.empty()) continue;
     const DiffRun* other = find_rank(b, *run.rank);
     if (other == nullptr || other->waiting_ns < 0 || other->samples.empty()) continue;
     found.ranks.push_back({*run.rank, own_ns(run), own_ns(*other)});
+    of_a.add(run);
+    of_b.add(*other);
   }
   if (found.ranks.size() < 2) return {};
   std::sort(found.ranks.begin(), found.ranks.end(),
             [](const DiffRankTime& x, const DiffRankTime& y) { return x.rank < y.rank; });
-  found.waiting_change_ns =
-      std::llround(mean_waiting(b, found.ranks) - mean_waiting(a, found.ranks));
+  found.waiting_change_ns = std::llround(of_b.mean_ns() - of_a.mean_ns());
   if (change_ns != 0) find_apart(found, change_ns);
   return found;
 }
