@@ -58,10 +58,11 @@ const char* gzip_error_text(int code) {
   }
 }
 
-struct GzipDecoder {
-  explicit GzipDecoder(ReadFn read) : stored_{std::move(read)} {
+// Members of gzip, or one zlib stream (RFC 1950), after which all bytes are ignored.
+struct InflateDecoder {
+  InflateDecoder(ReadFn read, bool gzip) : stored_{std::move(read)}, gzip_(gzip) {
     isal_inflate_init(&state_);
-    state_.crc_flag = ISAL_GZIP;
+    state_.crc_flag = gzip ? ISAL_GZIP : ISAL_ZLIB;
   }
 
   Result<size_t> decode(char* dst, size_t n) {
@@ -69,6 +70,7 @@ struct GzipDecoder {
     state_.avail_out = static_cast<uint32_t>(n);
     while (state_.avail_out == n) {
       if (state_.block_state == ISAL_BLOCK_FINISH) {
+        if (!gzip_) return size_t{0};
         ASSAY_TRY_ASSIGN(const bool more, begin_member());
         if (!more) return size_t{0};
       }
@@ -78,7 +80,8 @@ struct GzipDecoder {
       }
       const int code = isal_inflate(&state_);
       if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT) {
-        return Error{ErrorCode::kFormat, gzip_error_text(code), "", static_cast<int64_t>(decoded_)};
+        return Error{ErrorCode::kFormat, gzip_ ? gzip_error_text(code) : "zlib data is damaged", "",
+                     static_cast<int64_t>(decoded_)};
       }
     }
     const size_t produced = n - state_.avail_out;
@@ -131,49 +134,13 @@ struct GzipDecoder {
   }
 
   Error truncated() const {
-    return Error{ErrorCode::kTruncated, "the gzip stream ends too early", "",
+    return Error{ErrorCode::kTruncated,
+                 std::string("the ") + (gzip_ ? "gzip" : "zlib") + " stream ends too early", "",
                  static_cast<int64_t>(decoded_)};
   }
 
   StoredInput stored_;
-  inflate_state state_;
-  uint64_t decoded_ = 0;
-};
-
-// One zlib stream (RFC 1950). Bytes after its end are ignored.
-struct ZlibDecoder {
-  explicit ZlibDecoder(ReadFn read) : stored_{std::move(read)} {
-    isal_inflate_init(&state_);
-    state_.crc_flag = ISAL_ZLIB;
-  }
-
-  Result<size_t> decode(char* dst, size_t n) {
-    state_.next_out = reinterpret_cast<uint8_t*>(dst);
-    state_.avail_out = static_cast<uint32_t>(n);
-    while (state_.avail_out == n && state_.block_state != ISAL_BLOCK_FINISH) {
-      if (state_.avail_in == 0) {
-        ASSAY_TRY_ASSIGN(const size_t got, stored_.next());
-        state_.next_in = reinterpret_cast<uint8_t*>(stored_.block.data());
-        state_.avail_in = static_cast<uint32_t>(got);
-        const bool holds_output = state_.tmp_out_valid > state_.tmp_out_processed;
-        if (got == 0 && !holds_output) {
-          return Error{ErrorCode::kTruncated, "the zlib stream ends too early", "",
-                       static_cast<int64_t>(decoded_)};
-        }
-      }
-      const int code = isal_inflate(&state_);
-      if (code != ISAL_DECOMP_OK && code != ISAL_END_INPUT) {
-        return Error{ErrorCode::kFormat, "zlib data is damaged", "",
-                     static_cast<int64_t>(decoded_)};
-      }
-    }
-    const size_t produced = n - state_.avail_out;
-    decoded_ += produced;
-    return produced;
-  }
-
- private:
-  StoredInput stored_;
+  bool gzip_;
   inflate_state state_;
   uint64_t decoded_ = 0;
 };
@@ -234,7 +201,9 @@ struct ZstdDecoder {
 // write out of bounds.
 template <typename Decoder>
 struct UntilFailure {
-  explicit UntilFailure(ReadFn stored) : decoder(std::move(stored)) {}
+  template <typename... Options>
+  explicit UntilFailure(ReadFn stored, Options... options)
+      : decoder(std::move(stored), options...) {}
 
   Result<size_t> decode(char* dst, size_t n) {
     if (failed) return *failed;
@@ -250,12 +219,12 @@ struct UntilFailure {
 }  // namespace
 
 ReadFn gunzip(ReadFn stored) {
-  auto decoder = std::make_shared<UntilFailure<GzipDecoder>>(std::move(stored));
+  auto decoder = std::make_shared<UntilFailure<InflateDecoder>>(std::move(stored), true);
   return [decoder](char* dst, size_t n) { return decoder->decode(dst, n); };
 }
 
 ReadFn unzlib(ReadFn stored) {
-  auto decoder = std::make_shared<UntilFailure<ZlibDecoder>>(std::move(stored));
+  auto decoder = std::make_shared<UntilFailure<InflateDecoder>>(std::move(stored), false);
   return [decoder](char* dst, size_t n) { return decoder->decode(dst, n); };
 }
 
