@@ -21,7 +21,7 @@ struct RocprofCategory {
 };
 
 // The names of rocprofiler-systems have "rocm_" before them.
-constexpr std::array<RocprofCategory, 10> kCategories = {{
+constexpr std::array<RocprofCategory, 10> kRocprofCategories = {{
     {"kernel_dispatch", RocprofKind::kKernel, ""},
     {"memory_copy", RocprofKind::kCopy, ""},
     {"hip_api", RocprofKind::kCall, "HIP_API"},
@@ -38,7 +38,7 @@ const RocprofCategory* category_named(std::string_view name) {
   constexpr std::string_view kSystems = "rocm_";
   const bool systems = name.starts_with(kSystems);
   if (systems) name.remove_prefix(kSystems.size());
-  for (const RocprofCategory& one : kCategories) {
+  for (const RocprofCategory& one : kRocprofCategories) {
     // "rccl" alone is a category of rocprofiler-systems, and a word that others may use.
     if (one.name == name && (systems || name != "rccl")) return &one;
   }
