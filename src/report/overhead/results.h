@@ -151,7 +151,7 @@
   R(e2e_share, "of T_e2e", kShare, "") \
   U(basis, "the number that bounds it") \
   R(same_as, "same action", kText, \
-    "the run's [action](#levers) that does the same, or more. Only actions of the diagnosis are advised here") \
+    "the run's [action](#actions) that does the same, or more. Only actions of the diagnosis are advised here") \
   U(gain_ns, "what that replay gives, and all that readers see; `upper_bound_ns` is a bound that needs no replay")
 
 // A sweep
