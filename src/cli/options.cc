@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "base/closest_word.h"
@@ -12,6 +13,22 @@
 #include "text/plain_text.h"
 
 namespace assay {
+namespace {
+
+// limits: of the value, for the error.
+CLI::Validator number_where(bool (*holds)(double), std::string limits) {
+  return CLI::Validator(
+      [holds, limits = std::move(limits)](const std::string& text) -> std::string {
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        if (!text.empty() && *end == '\0' && holds(value)) return "";
+        return fmt::format("'{}' is not a number {}", text, limits);
+      },
+      "");
+}
+
+}  // namespace
+
 
 Option::Option(CLI::Option& parsed, OptionType type)
     : parsed_(&parsed), value_(parsed.get_type_name()), type_(type) {}
@@ -57,12 +74,12 @@ Option& Option::between(double least, double most) {
 }
 
 Option& Option::at_least_zero() {
-  parsed_->check(CLI::NonNegativeNumber);
+  parsed_->check(number_where([](double value) { return value >= 0; }, "at least 0"));
   return limits("at least 0");
 }
 
 Option& Option::more_than_zero() {
-  parsed_->check(CLI::PositiveNumber);
+  parsed_->check(number_where([](double value) { return value > 0; }, "above 0"));
   return limits("above 0");
 }
 
