@@ -262,6 +262,15 @@ def check_damage(assay):
     return problems
 
 
+def check_missing_dumps(assay, recorded):
+    """One dump of a job that hangs: its calls are finished, and it says nothing of the ranks that have none."""
+    dump = recorded / "formats/flight_recorder.pickle"
+    words = " ".join(subprocess.run([assay, "hang", dump], capture_output=True, text=True, check=False).stdout.split())
+    return [f"one dump of 16: no '{text}' in {words[:300]}" for text in
+            ("No dump shows a hang: all calls in 1 dump are finished.", "Whether the job hangs there is unknown.")
+            if text not in words]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", default=datasets.ROOT / "build/release/assay")
@@ -270,7 +279,7 @@ def main():
     arguments = parser.parse_args()
     first, last = map(int, arguments.seeds.split("-"))
     assay = pathlib.Path(arguments.assay).resolve()
-    problems = check_recorded(assay, arguments.recorded) + check_damage(assay) + check_made(assay, range(first, last + 1))
+    problems = check_recorded(assay, arguments.recorded) + check_damage(assay) + check_missing_dumps(assay, datasets.ROOT / "tests/data") + check_made(assay, range(first, last + 1))
     for problem in problems:
         print(problem)
     return 1 if problems else 0

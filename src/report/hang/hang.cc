@@ -263,7 +263,8 @@ std::vector<std::string> hang_words(const HangView& view) {
     words.push_back(fmt::format("All calls in the other {} are finished.",
                                 format_counted(view.dumps.size(), "dump", "dumps")));
   } else if (!report.hangs) {
-    words.push_back(fmt::format("Nothing hangs: all calls in {} are finished.",
+    words.push_back(fmt::format("{}: all calls in {} are finished.",
+                                report.absent.empty() ? "Nothing hangs" : "No dump shows a hang",
                                 format_counted(view.dumps.size(), "dump", "dumps")));
   } else if (report.culprits.empty()) {
     words.push_back("The job hangs, and no rank can be named: " + cannot_tell(report) + ".");
@@ -286,9 +287,10 @@ std::vector<std::string> hang_words(const HangView& view) {
   if (report.hangs && !report.has_frames) {
     words.push_back("No dump has stacks: record with TORCH_INCLUDE_STACK_TRACE=1.");
   }
-  if (report.hangs && !report.absent.empty()) {
-    words.push_back(fmt::format("{} of {} ranks have no dump: {}.", report.absent.size(),
-                                report.world.size(), rank_list(report.absent)));
+  if (!report.absent.empty()) {
+    words.push_back(fmt::format(
+        "{} of {} ranks have no dump: {}.{}", report.absent.size(), report.world.size(),
+        rank_list(report.absent), report.hangs ? "" : " Whether the job hangs there is unknown."));
   }
   for (const UnreadDump& one : view.unread) {
     words.push_back("Not read: " + clean_text(file_name(one.file)) + ": " + clean_text(one.why) +
