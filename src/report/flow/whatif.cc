@@ -177,8 +177,17 @@ class WhatIfWords {
         }));
   }
 
+  // Number of requested changes that match anything in the run.
+  size_t matching() const {
+    return static_cast<size_t>(
+        std::count_if(found_.levers.begin(), found_.levers.end(), [](const TriedLever& lever) {
+          return lever.edit.refusal != EditRefusal::kNothing;
+        }));
+  }
+
   std::string nothing() const {
     if (answer_.asked && known() == 0) return "None of these changes can be simulated.";
+    if (answer_.asked && matching() == 0) return "These changes match nothing in this run.";
     const TriedLever* alone = largest_alone();
     const bool all = known() == found_.levers.size();
     std::string text =
@@ -250,7 +259,7 @@ class WhatIfWords {
       const EditRefusal refusal = lever.edit.refusal;
       if (refusal == EditRefusal::kNone) continue;
       if (!answer_.asked && refusal == EditRefusal::kNothing) continue;
-      text += (text.empty() ? "Not told: " : "; ") + edit_text(lever.edit.request) + ", since " +
+      text += (text.empty() ? "Not simulated: " : "; ") + edit_text(lever.edit.request) + ", since " +
               refusal_words(lever.edit, answer_.report);
     }
     return text.empty() ? "" : text + ".";

@@ -71,7 +71,13 @@ TEST(WhatIfWords, SayAtMostWhereSomethingIsRemoved) {
 TEST(WhatIfWords, NameWhatIsRefused) {
   const Sample sample;
   const auto words = sample.words(sample.explore({"input", "frame:*step"}));
-  EXPECT_EQ(words.back(), "Not told: input, since nothing in this run is of that kind or name.");
+  EXPECT_EQ(words.back(), "Not simulated: input, since nothing in this run is of that kind or name.");
+}
+
+TEST(WhatIfWords, AnEditThatMatchesNothingHasNoGain) {
+  const Sample sample;
+  EXPECT_EQ(sample.words(sample.explore({"kernel:*nosuch*=0.8"})).at(0),
+            "These changes match nothing in this run.");
 }
 
 TEST(WhatIfWords, AnEditThatIsRefusedDoesNotGiveNothing) {
