@@ -234,10 +234,24 @@ def markdown_texts(group, text):
     return found
 
 
+def rendered(text):
+    """A message about as long as the screen has it, with all of its optional parts."""
+    text = re.sub(r"\{\w+\?[^|}]*\|([^}]*)\}", r"\1", text.replace("[", "").replace("]", "").removeprefix("^"))
+    return re.sub(r"\{(\w+)#[^|}]*\|([^}]*)\}", r"{\1} \2", text).replace("\\n", " ")
+
+
 def catalogue_texts(text):
-    """The sentences of src/text/messages.en.txt; quantities are removed with other placeholders."""
-    return [("messages", number, re.sub(r"\\n", " ", line[7:]).replace("[", "").replace("]", ""))
-            for number, line in enumerate(text.splitlines(), 1) if line.startswith("text = ")]
+    """The sentences of src/text/messages.en.txt; quantities are removed with other placeholders. A comment between the code
+    and the text may allow a rule."""
+    found, allowed = [], ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("["):
+            allowed = ""
+        elif line.startswith("#"):
+            allowed += "".join(" " + mark for mark in MARKS.findall(line))
+        elif line.startswith("text = "):
+            found.append(("messages", number, rendered(line[7:]) + allowed))
+    return found
 
 
 def table_texts(text):
