@@ -112,8 +112,8 @@ std::string paragraph(const RankEvidence& one) {
   text += place.phase == LevelPhase::kNone ? ", phase not known"
                                            : fmt::format(", {}", level_phase_name(place.phase));
   text += place_words(place) + ". ";
-  text += placed ? fmt::format("Told by {}.", source_words(place))
-                 : fmt::format("Not told: {}.", reason_words(place.unplaced));
+  text += placed ? fmt::format("Known from {}.", source_words(place))
+                 : fmt::format("Unknown: {}.", reason_words(place.unplaced));
   return text + surroundings_words(place);
 }
 

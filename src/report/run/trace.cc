@@ -201,7 +201,7 @@ std::string note_words(const TrustNote& note) {
   std::replace(what.begin(), what.end(), '_', ' ');
   text += fmt::format(" ({}: {}", what, format_count(static_cast<int64_t>(note.count)));
   if (note.time_ns != 0) text += ", " + format_ns(note.time_ns) + " at stake";
-  if (!note.affects.empty()) text += "; moves " + titles_of(note.affects);
+  if (!note.affects.empty()) text += "; affects " + titles_of(note.affects);
   return text + ")";
 }
 

@@ -15,7 +15,8 @@ std::string summary_line(const ShortAnswer& answer) {
     const std::string longer = line + " | " + part;
     if (display_width(longer) <= kSummaryColumns) line = longer;
   };
-  add(fmt::format("{} confidence", findings::confidence_name(answer.confidence)));
+  const bool none = answer.confidence == findings::Confidence::kNone;
+  add(fmt::format("{} confidence", none ? "no" : findings::confidence_name(answer.confidence)));
   if (!answer.levers.empty()) {
     const AnswerLever& first = answer.levers.front();
     add(fmt::format("{}: {} {} ({})", clean_text(first.title), first.grade, format_ns(first.gain_ns),
