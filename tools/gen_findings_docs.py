@@ -13,8 +13,8 @@ PAGE = ROOT / "docs/findings.md"
 
 # The suffix that JSON gives a key of that unit (findings::value_key).
 SUFFIXES = {"ns": "_ns", "share": "_share", "byte_rate": "_bytes_per_s"}
-# Values of this unit are the finding's window, which JSON has as an object of its own.
-WINDOW = "window"
+# Values of these units are objects of their own in JSON.
+WITHOUT_VALUE = {"window", "parts"}
 
 INTRO = """# Findings
 
@@ -23,7 +23,7 @@ Made by `tools/gen_findings_docs.py` from `src/text/messages.en.txt`; do not edi
 A finding is one statement about a run. `report` prints the texts; JSON has the same statements under
 `summary.findings` with their codes and values, so that nothing has to be read out of a sentence
 ([keys](metrics.md#findings)). In a text, `{key}` is a value, `[...]` is left out where a value in it is not known or
-the line would be too long, and `{n#one|many}` is a count with its noun. `{window}` is the analyzed time.
+the line would be too long, and `{n#one|many}` is a count with its noun, `{key@}` a list of ranks, `{parts}` the joined causes. `{window}` is the analyzed time.
 """
 
 
@@ -39,7 +39,7 @@ def catalogue():
         elif line.startswith("values = "):
             for value in line.removeprefix("values = ").split():
                 key, unit = value.split(":")
-                if unit != WINDOW:
+                if unit not in WITHOUT_VALUE:
                     entries[code]["values"].append(key + SUFFIXES.get(unit, ""))
         elif line.startswith("text = "):
             entries[code]["text"] = line.removeprefix("text = ")

@@ -9,7 +9,7 @@ namespace assay::findings {
 
 std::string_view subject_kind_name(SubjectKind kind) {
   constexpr std::string_view kNames[] = {"cause", "kernel", "kernel_kind", "operator", "function",
-                                         "call",  "range",  "collective",  "copy"};
+                                         "call",  "range",  "collective",  "copy",     "rank"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -72,6 +72,11 @@ Finding& Finding::byte_rate(std::string_view key, double bytes_per_s) {
 Finding& Finding::text(std::string_view key, std::string text) {
   if (!text.empty()) quantities.push_back({key, Unit::kText, std::move(text)});
   return *this;
+}
+
+Finding& Finding::ranks(std::string_view key, std::vector<std::string> labels) {
+  for (const std::string& label : labels) about(SubjectKind::kRank, label);
+  return list(key, std::move(labels));
 }
 
 Finding& Finding::list(std::string_view key, std::vector<std::string> texts) {

@@ -33,6 +33,7 @@ enum class SubjectKind : uint8_t {
   kRange,
   kCollective,
   kCopy,
+  kRank,
 };
 std::string_view subject_kind_name(SubjectKind kind);
 std::string_view role_name(Role role);
@@ -65,6 +66,7 @@ struct Finding {
   std::array<double, 3> evidence{};
   std::vector<Interval> spans = {};        // where to look, relative to the start of the window; at
                                            // most 8
+  std::vector<Finding> parts = {};         // the causes that a statement joins
 
   Role role() const { return info(code).role; }
   const Quantity* find(std::string_view key) const;
@@ -81,6 +83,8 @@ struct Finding {
   Finding& list(std::string_view key, std::vector<std::string> texts);
   Finding& named(std::string_view key, SubjectKind kind, std::string name);  // adds a text and a
                                                                              // subject
+  Finding& ranks(std::string_view key, std::vector<std::string> labels);     // a list, and a
+                                                                             // subject for each
   Finding& about(SubjectKind kind, std::string name);                        // not in the message
 };
 

@@ -49,13 +49,21 @@ std::string literal(std::string_view text) {
 // Parses a placeholder, the text between braces.
 Token place_of(std::string_view place) {
   Token token;
-  const size_t mark = place.find_first_of("#?~+");
+  const size_t mark = place.find_first_of("#?~+@:");
   token.text = place.substr(0, mark);
   token.kind = Token::Kind::kValue;
   if (mark == std::string_view::npos) return token;
   const std::string_view rest = place.substr(mark + 1);
   token.with_sign = place[mark] == '+';
   if (token.with_sign) return token;
+  if (place[mark] == '@') {
+    token.kind = Token::Kind::kRanks;
+    return token;
+  }
+  if (place[mark] == ':') {
+    token.decimals = static_cast<int>(std::strtol(std::string(rest).c_str(), nullptr, 10));
+    return token;
+  }
   if (place[mark] == '~') {
     token.whole = rest == "*";
     token.columns = static_cast<size_t>(std::strtoul(std::string(rest).c_str(), nullptr, 10));
@@ -148,6 +156,7 @@ Parsed parse(std::string_view text) {
         return parsed;
       }
       message.code = static_cast<findings::Code>(at - std::begin(findings::kCodes));
+      message.whole = code.starts_with("job.");
       continue;
     }
     const size_t equals = line.find(" = ");
@@ -155,7 +164,10 @@ Parsed parse(std::string_view text) {
     const std::string_view value =
         equals == std::string_view::npos ? std::string_view() : line.substr(equals + 3);
     if (key == "values") message.values = values_of(value);
-    if (key == "text") message.pieces = pieces_of(with_escapes(value));
+    if (key == "text") {
+      message.capital = value.starts_with('^');
+      message.pieces = pieces_of(with_escapes(value.substr(message.capital ? 1 : 0)));
+    }
   }
   finish();
   if (parsed.fault.empty() && parsed.messages.size() != std::size(findings::kCodes)) {

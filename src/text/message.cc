@@ -22,6 +22,7 @@ using findings::FindingWindow;
 using findings::Quantity;
 
 constexpr size_t kShortestName = 24;
+constexpr size_t kRanksSaid = 4;
 
 // "7.61 ms", "7.61 ms on 8 GPUs". Devices that are used for part of the run count with that part
 // only.
@@ -38,6 +39,17 @@ std::string list_text(const Value::List& names, size_t columns) {
   std::string text = fitted(names[0], columns);
   if (names.size() > 1) text += (names.size() > 2 ? ", " : " and ") + fitted(names[1], columns);
   return text + (names.size() > 2 ? " and others" : "");
+}
+
+// "rank 3", "ranks 0, 2 and 6", "ranks 0, 1, 2, 3 and 4 more".
+std::string ranks_text(const Value::List& labels) {
+  std::string text = labels.size() > 1 ? "ranks " : "rank ";
+  const size_t shown = std::min(labels.size(), kRanksSaid);
+  for (size_t k = 0; k < shown; ++k) {
+    text += (k == 0 ? "" : k + 1 == labels.size() ? " and " : ", ") + labels[k];
+  }
+  if (shown < labels.size()) text += " and " + std::to_string(labels.size() - shown) + " more";
+  return text;
 }
 
 uint64_t number_of(const Value& value) {
@@ -62,6 +74,7 @@ class Renderer {
     if (width(parts) > columns && shorten_longest(width(parts) - columns)) return render(columns);
     std::string text;
     for (const Part& part : parts) text += part.text;
+    if (message_.capital && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
     return text;
   }
 
@@ -102,6 +115,10 @@ class Renderer {
         text += window_text(finding_.window);
         continue;
       }
+      if (token.text == "parts") {
+        text += parts_text();
+        continue;
+      }
       const Quantity* quantity = finding_.find(token.text);
       if (quantity == nullptr || quantity->value.missing()) return std::nullopt;
       text += shown(token, *quantity);
@@ -109,8 +126,26 @@ class Renderer {
     return text;
   }
 
+  // "rank 3 is late, the network between ranks 1 and 2 is slow and ..."
+  std::string parts_text() const {
+    std::string text;
+    const std::vector<Finding>& parts = finding_.parts;
+    for (size_t k = 0; k < parts.size(); ++k) {
+      text += k == 0 ? "" : k + 1 == parts.size() ? " and " : ", ";
+      text += message(parts[k], std::string::npos);
+    }
+    return text;
+  }
+
   std::string shown(const Token& token, const Quantity& quantity) const {
     const Value& value = quantity.value;
+    if (token.kind == Token::Kind::kRanks) {
+      const auto* ranks = value.get<Value::List>();
+      return ranks == nullptr ? "" : ranks_text(*ranks);
+    }
+    if (token.decimals >= 0) {
+      return fmt::format("{:.{}f}", value.number().value_or(0), token.decimals);
+    }
     if (token.kind != Token::Kind::kValue) {
       const uint64_t number = number_of(value);
       const std::string& word = number == 1 ? token.one : token.many;
@@ -188,7 +223,13 @@ class Renderer {
 }  // namespace
 
 std::string message(const Finding& finding, size_t columns) {
-  return Renderer(finding).render(columns);
+  return Renderer(finding).render(message_of(finding.code).whole ? std::string::npos : columns);
+}
+
+std::vector<std::string> texts_of(const std::vector<Finding>& findings) {
+  std::vector<std::string> texts;
+  for (const Finding& finding : findings) texts.push_back(message(finding, std::string::npos));
+  return texts;
 }
 
 }  // namespace assay::text

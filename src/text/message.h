@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "findings/finding.h"
 
@@ -17,5 +18,7 @@ constexpr size_t kLongestHeadline = 160;
 // the longest name is shortened, to no less than 24 columns. If a required value is missing,
 // returns the code.
 std::string message(const findings::Finding& finding, size_t columns = kLongestHeadline);
+// The whole text of each, however long.
+std::vector<std::string> texts_of(const std::vector<findings::Finding>& findings);
 
 }  // namespace assay::text

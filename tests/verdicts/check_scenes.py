@@ -849,7 +849,7 @@ SCENES = {
     "a slow stage, clocks apart": (lambda: stages(20_000), None, "^Rank 2 is late.*clocks moved by up to 60.0 ms",
                                    "No rank is later|not known"),
     "two late ranks, two reasons": (lambda: job(lambda rank, _: 3000 * (rank == 5), slow=2), None,
-                                    "Rank 2's kernels take longer, all of them alike; rank 5's host is late", "Their hosts"),
+                                    "Rank 2's kernels take longer, all of them alike. Rank 5's host is late", "Their hosts"),
     "all ranks save": (lambda: job(lambda _, step: 30000 * (step % 8 == 3), held=("python_function", "acme/save.py(1): save_state")),
                        "host", r"Most of the idle time the hosts are in acme/save.py\(1\): save_state", "is late:"),
     "two ranks with other work": (lambda: job(lambda *_: 0, others=(6, 7)), None,
@@ -857,7 +857,7 @@ SCENES = {
     "a network that is slow for a while": (lambda: job(lambda *_: 0, transfer_us=lambda step: 500 if step < 17 else 8000), None,
                                            "3 of 20 all_reduce of one size take up to 8.00 ms, the others 500 µs", "is late:"),
     "one of the ranks is missing": (lambda: job(lambda rank, _: 3000 * (rank == 5))[:5], None,
-                                    "no rank is later.*It is not known whether these wait for the 3 that are not here", "is late:"),
+                                    "no rank is later.*It is not known whether these wait for the ranks that are not here", "is late:"),
     "a rank that ends early": (lambda: cut(job(lambda *_: 0)), None, "^Rank 2 has rows for .* only", "confidence high"),
     "clocks of ranks apart": (lambda: apart(job(lambda rank, _: 3000 * (rank == 5))), "collective_wait",
                               r"^Rank 5 is late.*clocks moved by up to 28\.0 ms", "as recorded"),
@@ -989,11 +989,31 @@ HEADLINES = {"gpu": "gpu_bound", "host": "host_bound", "input": "data_loading_bo
              "migration": "migration_bound"}
 
 
+# Findings on ranks that the finding before names.
+OF_LATE_RANKS = ("job.more_work", "job.kernels_longer", "job.kernels_longer_alike", "job.host_slower", "job.host_stalls")
+
+
+def check_job_findings(answer):
+    """Where the findings of a job differ from the screen: each is a sentence there and names the ranks that it is about."""
+    def plain(text):  # the screen may end a sentence at a colon
+        return re.sub(r"[^a-z0-9]+", " ", text.lower())
+    said = plain(" ".join(answer["headline"] + answer["details"]))
+    problems = [f"{one['code']} is not on the screen: {one['text']}" for one in answer["findings"]
+                if plain(one["text"]) not in said]
+    for one in answer["findings"]:
+        ranks = [subject["name"] for subject in one["subjects"] if subject["kind"] == "rank"]
+        if one["code"] == "job.late" and not ranks:
+            problems.append("a late rank is no subject")
+        if one["code"] not in OF_LATE_RANKS:
+            problems += [f"{one['code']} does not name rank {rank}" for rank in ranks[:4] if rank not in one["text"]]
+    return problems
+
+
 def check_findings(answer):
     """Where the diagnosis as data differs from the screen."""
     findings = answer["findings"]
-    if not findings:  # of a job
-        return []
+    if not findings or findings[0]["code"].startswith("job."):
+        return check_job_findings(answer)
     problems = []
     headline = findings[0]
     if headline["role"] != "headline" or sum(one["role"] == "headline" for one in findings) != 1:

@@ -251,7 +251,7 @@ def started_apart():
 
 
 def other_counts():
-    """No numbers; ranks 5 to 7 have two steps fewer at the end. Rank 1's host is late."""
+    """No numbers. Ranks 5 to 7 have two steps fewer at the end. Rank 1's host is late."""
     def work(rank, run, number):
         run.layers(20, duration=100)
         if rank == 1:
@@ -371,7 +371,7 @@ def hccl():
 
 
 def deep_ep():
-    """Dispatch and combine of an expert library, no groups or numbers; rank 5's host is late."""
+    """Dispatch and combine of an expert library, no groups or numbers. Rank 5's host is late."""
     def step(runs, number):
         for layer in range(3):
             for rank, run in enumerate(runs):
@@ -638,10 +638,10 @@ SCENES = {
     "job: nodes over Ethernet": (ethernet, "communication", "^No rank is later.*1 −76.8 ms .*first all_reduce, 12 × 6.00 ms",
                                  "is late:|network"),
     "job: one allocates": (allocates_one, None, "^Rank 4 is late.*most in cudaFree", "network"),
-    "job: one logs": (logs, None, r"^Rank 0 is late.*pauses 4 times.*push_metrics", "network"),
-    "job: a loader that stalls": (loader_stalls, None, "^Rank 2 is late.*pauses 5 times.*its loader", "network"),
+    "job: one logs": (logs, None, r"^Rank 0 is late.*stalls 4 times.*push_metrics", "network"),
+    "job: a loader that stalls": (loader_stalls, None, "^Rank 2 is late.*stalls 5 times.*its loader", "network"),
     "job: a pause that wanders": (wandering, "collective_wait", "^No rank is later.*their hosts stall now and then", "is late:"),
-    "job: a GPU that throttles": (throttles, None, "^Rank 7 is late.*longer from ProfilerStep#10 on.*1 −18.0 ms .*a slower GPU",
+    "job: a GPU that throttles": (throttles, None, "^Rank 7 is late.*longer starting at ProfilerStep#10.*1 −18.0 ms .*a slower GPU",
                                   "its shapes"),
     "job: older GPUs": (older_gpu, None, r"^Ranks 0 and 1 \(NVIDIA A100-SXM4-80GB among NVIDIA H100 80GB HBM3\).*"
                         "1 −38.4 ms .*less of the work for it", "not recorded"),
@@ -655,7 +655,7 @@ SCENES = {
                                        "is late:|network"),
     "job: gloo": (gloo, None, r"^Rank 1 blocks the hosts of the others: each waits 75.0 ms .*confusion.*1 −75.0 ms",
                   "Do not wait for it"),
-    "job: hosts in turn": (in_turn, None, "^The hosts wait for each other, now for this rank, now for that one: each 44.0 ms .*: merge"
+    "job: hosts in turn": (in_turn, None, "^The hosts wait for each other, in turn: each 44.0 ms .*: merge"
                            ".*1 −44.0 ms", "Do not wait for it|blocks the hosts"),
     "job: a rank that validates": (validates, None, "^Rank 0 blocks the hosts of the others: each waits 121 ms .* rank 0's GPU computes",
                                    "Do not wait for it|No rank"),

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "findings/finding.h"
 #include "flow/blame.h"
 #include "flow/host_peers.h"
 #include "flow/job_verdict.h"
@@ -54,12 +55,12 @@ struct JobFlow {
   BlameVerdict verdict() const;
 };
 
-// The stragglers with reasons, or that there are none, or why they are unknown; then the time of
-// all ranks by cause. Empty if no rank had GPU activity.
+// What is known of the job, in the order of the screen. Empty if no rank had GPU activity.
+std::vector<findings::Finding> findings_of(const JobFlow& flow);
+// The same as sentences; then the time of all ranks by state.
 std::vector<std::string> job_flow_words(const JobFlow& flow);
-// First partially recorded ranks, then stragglers and their cost, or that there are none. Empty if
-// unknown.
-std::vector<std::string> late_rank_words(const JobFlow& flow);
+// The number of ranks as the traces state it; 0 if none does.
+int64_t world_size(const Job& job);
 // Actions on the job: stragglers at the pace of their peers, all ranks at the median pace, links as
 // fast as other links, and free transfers. Only those that save at least 1 % of the run.
 std::vector<AnswerLever> blame_levers(const JobFlow& flow);

@@ -7,6 +7,7 @@
 #include "report/job/job.h"
 #include "report/job/rows.h"
 #include "report/job/story.h"
+#include "text/message.h"
 #include "text/plain_text.h"
 #include "text/units.h"
 
@@ -31,6 +32,9 @@ std::string fleet_finding_name(const FleetJob& job, const FleetFinding& one) {
 }
 
 namespace {
+
+using findings::Code;
+using findings::Finding;
 
 constexpr double kWorthTelling = 0.05;  // share of the span that is worth reporting
 
@@ -63,140 +67,127 @@ std::string where_text(const FleetFinding& one) {
   return one.other_excess_ns > 0 ? ", idle between kernels" : "";
 }
 
-class FleetWords {
+// What is known of the job, and what limits it, in the order of the screen.
+class RecordFindings {
  public:
-  explicit FleetWords(const FleetView& view) : view_(view), job_(view.job), found_(view.found) {}
+  explicit RecordFindings(const FleetView& view)
+      : view_(view), job_(view.job), found_(view.found) {}
 
-  std::vector<std::string> all() const {
-    std::vector<std::string> words = {first()};
-    for (std::string text : {missing(), shorter(), left_out(), hidden(), few()}) {
-      if (!text.empty()) words.push_back(std::move(text));
-    }
-    return words;
-  }
-
-  std::string first() const {
-    const std::string ranks = format_counted(job_.ranks.size(), "rank", "ranks");
+  std::vector<Finding> all() {
     if (job_.counts.matched == 0) {
-      return fmt::format("No collective of {} is matched: who waits for whom is not known.", ranks);
+      add(Code::kJobUnmatched).count("ranks", job_.ranks.size());
+    } else {
+      all_ = findings::job_findings(facts());
     }
-    if (found_.solution.uncompared == job_.ranks.size()) {
-      return fmt::format("{}: no two do the same work, so that none is compared.", ranks);
-    }
-    const std::string told = story_sentence(
-        found_.solution, [this](const auto& places) { return ranks_subject(places); });
-    if (!told.empty()) return told;
-    const std::string none = fmt::format("Of {} none is slower than its like, and no link is", ranks);
-    if (rest_share() < kWorthTelling) return none + ": nothing stands out.";
-    return none + fmt::format(
-                      ". But local compute varies on all: with no rank above typical, the job "
-                      "would take {} less.",
-                      format_share(rest_share()));
-  }
-
-  // "Rank 3", "Ranks 0, 1 and 2 more (node n1)"
-  std::string ranks_subject(const std::vector<uint32_t>& ranks) const {
-    constexpr size_t kMost = 4;
-    std::string text = ranks.size() > 1 ? "Ranks " : "Rank ";
-    for (size_t k = 0; k < std::min(ranks.size(), kMost); ++k) {
-      const bool last = k + 1 == ranks.size();
-      text += (k == 0 ? "" : last ? " and " : ", ") + std::to_string(job_.ranks[ranks[k]].number);
-    }
-    if (ranks.size() > kMost) text += fmt::format(" and {} more", ranks.size() - kMost);
-    for (const FleetFinding& one : found_.worst) {
-      if (one.kind == FindingKind::kSet && one.ranks == ranks) {
-        text += fmt::format(" ({} {})", one.set_kind, shorten_middle(clean_text(one.set_name), 40));
-      }
-    }
-    return text;
-  }
-
-  std::string missing() const {
-    std::string text;
     if (job_.beyond_world > 0) {
-      text = fmt::format(
-          "The traces state {}, but rank numbers go up to {}: which are missing is not known.",
-          format_counted(static_cast<uint64_t>(job_.told_world_size), "rank", "ranks"),
-          format_count(job_.ranks.back().number));
+      add(Code::kJobRanksAboveWorld)
+          .count("stated", static_cast<uint64_t>(job_.told_world_size))
+          .count("highest", static_cast<uint64_t>(job_.ranks.back().number));
     }
-    if (job_.absent_count > 0) {
-      text = fmt::format("{} of {} ranks {} no record: {}{}.",
-                         format_count(static_cast<int64_t>(job_.absent_count)),
-                         format_count(job_.world_size), job_.absent_count == 1 ? "has" : "have",
-                         ranks_text(job_.absent, job_.absent_count),
-                         found_.solution.saves_a_range()
-                             ? "; what waited for them is not known, so that savings are a range"
-                             : "");
+    if (job_.absent_count > 0) add_absent();
+    add_unused();
+    add_short();
+    if (found_.iterations < job_.columns.size()) {
+      add(Code::kJobComparedIterations)
+          .count("compared", found_.iterations)
+          .count("iterations", job_.columns.size());
     }
-    const size_t unused = job_.unused.size() + view_.unread.size();
-    if (unused == 0) return text;
-    const FleetUnused& one = view_.unread.empty() ? job_.unused.front() : view_.unread.front();
-    return text +
-           fmt::format(
-               "{}{}: {}: {}.", text.empty() ? "" : " ",
-               format_counted(unused, "input was not used", "inputs were not used, the first"),
-               shorten_middle(clean_text(one.what), 40), shorten_middle(clean_text(one.why), 60));
-  }
-
-  // Ranks without some of the others' iterations: killed, or profiled for a shorter time.
-  std::string shorter() const {
-    if (found_.short_ranks.empty()) return "";
-    const FleetShortRank& first = found_.short_ranks.front();
-    const std::string one =
-        fmt::format("rank {} has {} of the others' {} iterations", job_.ranks[first.rank].number,
-                    first.iterations, found_.usual_iterations);
-    if (found_.short_ranks.size() == 1) return "R" + one.substr(1) + ".";
-    return fmt::format("{} ranks recorded fewer iterations than the others: {}, ...",
-                       format_count(static_cast<int64_t>(found_.short_ranks.size())), one);
-  }
-
-  // Iterations that are excluded from the comparison.
-  std::string left_out() const {
-    const size_t all = job_.columns.size();
-    if (found_.iterations >= all) return "";
-    return fmt::format("Compared are the first {} of {}: the others did not fit.",
-                       format_count(static_cast<int64_t>(found_.iterations)),
-                       format_counted(all, "iteration", "iterations"));
-  }
-
-  double rest_share() const {
-    return share(found_.solution.absent_ns + found_.saved_by_rest_ns, found_.span_ns());
-  }
-
-  std::string hidden() const {
-    if (found_.worst.empty() || rest_share() < kWorthTelling) return "";
-    return fmt::format(
-        "With no local compute or transfer above typical, the job would take another {} less{}.",
-        format_share(rest_share()),
-        found_.solution.absent_ns > 0
-            ? ", some of it for collectives with ranks that have no record"
-            : "");
-  }
-
-  std::string few() const {
-    const uint64_t few = found_.solution.uncompared;
-    if (few == 0 || few == job_.ranks.size()) return "";
-    return fmt::format("{} without peers: no other rank does the same work.",
-                       format_counted(few, "rank", "ranks"));
-  }
-
-  std::string row(const FleetFinding& one) const {
-    return fmt::format("{}: {}{}; {}{} an iteration ({})", fleet_finding_name(job_, one),
-                       how_slow(one), where_text(one),
-                       found_.solution.saves_a_range() ? "up to " : "",
-                       format_ns(per_iteration(one.saved_ns)),
-                       format_share(share(one.saved_ns, found_.span_ns())));
-  }
-
-  int64_t per_iteration(int64_t ns) const {
-    return found_.iterations == 0 ? ns : ns / static_cast<int64_t>(found_.iterations);
+    add_rest();
+    const uint64_t alone = found_.solution.uncompared;
+    if (alone > 0 && alone < job_.ranks.size()) {
+      add(Code::kJobWithoutPeers).count("ranks", alone);
+    }
+    return std::move(all_);
   }
 
  private:
+  Finding& add(Code code) {
+    all_.push_back({.code = code, .window = window()});
+    return all_.back();
+  }
+
+  findings::FindingWindow window() const {
+    const auto ranks = static_cast<int64_t>(job_.ranks.size());
+    return {.window_ns = found_.span_ns(), .total_ns = ranks * found_.span_ns(), .devices = ranks};
+  }
+
+  findings::JobFacts facts() const {
+    findings::JobFacts facts;
+    facts.window = window();
+    facts.ranks = job_.ranks.size();
+    facts.aligned = facts.judged = true;
+    facts.comparable = found_.solution.uncompared < job_.ranks.size();
+    add_solution(
+        found_.solution, [this](const auto& ranks) { return named(ranks); }, facts);
+    return facts;
+  }
+
+  findings::JobRanks named(const std::vector<uint32_t>& ranks) const {
+    findings::JobRanks named;
+    for (const uint32_t rank : ranks) {
+      named.labels.push_back(std::to_string(job_.ranks[rank].number));
+    }
+    for (const FleetFinding& one : found_.worst) {
+      if (one.kind != FindingKind::kSet || one.ranks != ranks) continue;
+      named.set = fmt::format("{} {}", one.set_kind, shorten_middle(clean_text(one.set_name), 40));
+    }
+    return named;
+  }
+
+  void add_absent() {
+    Finding& finding = add(Code::kJobNoRecord);
+    finding.count("absent", job_.absent_count)
+        .count("world", static_cast<uint64_t>(job_.world_size))
+        .text("which", ranks_text(job_.absent, job_.absent_count));
+    if (found_.solution.saves_a_range()) finding.count("range", 1);
+  }
+
+  void add_unused() {
+    const size_t unused = job_.unused.size() + view_.unread.size();
+    if (unused == 0) return;
+    const FleetUnused& one = view_.unread.empty() ? job_.unused.front() : view_.unread.front();
+    add(Code::kJobUnusedInputs)
+        .count("inputs", unused)
+        .text("file", shorten_middle(clean_text(one.what), 40))
+        .text("why", shorten_middle(clean_text(one.why), 60));
+  }
+
+  // Ranks without some of the others' iterations: killed, or profiled for a shorter time.
+  void add_short() {
+    if (found_.short_ranks.empty()) return;
+    const FleetShortRank& first = found_.short_ranks.front();
+    const bool many = found_.short_ranks.size() > 1;
+    Finding& finding = add(many ? Code::kJobManyFewerIterations : Code::kJobFewerIterations);
+    if (many) finding.count("count", found_.short_ranks.size());
+    finding.ranks("ranks", {std::to_string(job_.ranks[first.rank].number)})
+        .count("own", first.iterations)
+        .count("usual", found_.usual_iterations);
+  }
+
+  // Time above typical on no rank in particular.
+  void add_rest() {
+    const int64_t rest_ns = found_.solution.absent_ns + found_.saved_by_rest_ns;
+    const double rest = share(rest_ns, found_.span_ns());
+    if (found_.worst.empty() || rest < kWorthTelling) return;
+    Finding& finding = add(Code::kJobRestGain);
+    finding.fraction("rest", rest);
+    if (found_.solution.absent_ns > 0) finding.count("absent", 1);
+  }
+
   const FleetView& view_;
   const FleetJob& job_;
   const FleetFindings& found_;
+  std::vector<Finding> all_;
 };
+
+std::string row_text(const FleetView& view, const FleetFinding& one) {
+  const FleetFindings& found = view.found;
+  const int64_t each_ns =
+      found.iterations == 0 ? one.saved_ns : one.saved_ns / static_cast<int64_t>(found.iterations);
+  return fmt::format("{}: {}{}; {}{} an iteration ({})", fleet_finding_name(view.job, one),
+                     how_slow(one), where_text(one), found.solution.saves_a_range() ? "up to " : "",
+                     format_ns(each_ns), format_share(share(one.saved_ns, found.span_ns())));
+}
 
 FlowTotals totals_of(const FleetJob& job) {
   FlowTotals total;
@@ -249,23 +240,22 @@ std::vector<AnswerCause> fleet_parts(const FleetJob& job) {
 }
 
 std::vector<std::string> fleet_words(const FleetView& view) {
-  const FleetWords words(view);
-  std::vector<std::string> all = words.all();
+  std::vector<std::string> all = text::texts_of(RecordFindings(view).all());
   for (const FleetFinding& one : view.found.worst) {
     if (all.size() >= 12) break;
-    all.push_back(words.row(one) + ".");
+    all.push_back(row_text(view, one) + ".");
   }
   return all;
 }
 
 ShortAnswer fleet_answer(const FleetView& view) {
   constexpr size_t kRows = 5;
-  const FleetWords words(view);
   ShortAnswer answer;
   answer.kind = "job";
-  answer.verdict = {words.first()};
-  for (std::string text : {words.missing(), words.shorter(), words.left_out(), words.hidden()}) {
-    if (!text.empty()) answer.verdict.push_back(std::move(text));
+  answer.findings = RecordFindings(view).all();
+  for (const Finding& finding : answer.findings) {
+    if (finding.code == Code::kJobWithoutPeers) continue;  // with --full
+    answer.verdict.push_back(text::message(finding, std::string::npos));
   }
   const FlowTotals total = totals_of(view.job);
   answer.window_ns = total.window_ns / static_cast<int64_t>(view.job.ranks.size());
@@ -273,7 +263,7 @@ ShortAnswer fleet_answer(const FleetView& view) {
   if (total.window_ns > 0) answer.causes = fleet_parts(view.job);
   AnswerNote worst{.head = "worst", .lines = {}};
   for (const FleetFinding& one : view.found.worst) {
-    if (worst.lines.size() < kRows) worst.lines.push_back(words.row(one));
+    if (worst.lines.size() < kRows) worst.lines.push_back(row_text(view, one));
   }
   if (!worst.lines.empty()) answer.notes.push_back(std::move(worst));
   add_trust(view, answer);

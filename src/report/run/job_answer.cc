@@ -13,6 +13,7 @@
 #include "base/numbers.h"
 #include "base/stats.h"
 #include "kernels/book.h"
+#include "text/message.h"
 #include "text/plain_text.h"
 #include "text/units.h"
 #include "flow/contributor_names.h"
@@ -131,7 +132,8 @@ class JobAnswer {
   ShortAnswer make() {
     ShortAnswer answer;
     answer.kind = std::string(bound_by_word(flow_.bound));
-    std::vector<std::string> sentences = late_rank_words(flow_);
+    answer.findings = findings_of(flow_);
+    std::vector<std::string> sentences = text::texts_of(answer.findings);
     const bool blamed = flow_.blame.late || (!sentences.empty() && !flow_.last.ranks.empty());
     sentences.push_back(where_it_went(blamed));
     set_verdict(answer, sentences);
@@ -398,8 +400,12 @@ class JobAnswer {
               : "the ranks' clocks could not be brought together: who waits for whom is not known";
       return;
     }
-    answer.confidence = findings::Confidence::kMedium;
-    answer.reason = fmt::format("{} of {} collectives matched", matched, matched + job.unmatched());
+    // The ranks without a file may be the ones that the others wait for.
+    const int64_t world = world_size(job);
+    const bool few = std::cmp_less(2 * ranks_.size(), world);
+    answer.confidence = few ? findings::Confidence::kLow : findings::Confidence::kMedium;
+    if (few) answer.reason = fmt::format("{} of {} ranks are here, ", ranks_.size(), world);
+    answer.reason += fmt::format("{} of {} collectives matched", matched, matched + job.unmatched());
     if (moved_ns_ > job.clock_residual_ns()) {
       answer.reason += ", clocks moved by up to " + format_ns(moved_ns_);
     }

@@ -233,6 +233,9 @@ Json finding_json(const findings::Finding& finding) {
   object["window"] = {{"window_ns", window.window_ns},
                       {"total_ns", window.total_ns},
                       {"devices", window.devices}};
+  for (const findings::Finding& part : finding.parts) {
+    object["parts"].push_back(finding_json(part));
+  }
   if (finding.role() != findings::Role::kHeadline) return object;
   object["evidence"] = {{"recorded", finding.evidence[0]},
                         {"inferred", finding.evidence[1]},

@@ -39,6 +39,10 @@ Finding filled(const Message& message, size_t name_columns) {
       full.byte_rate(value.key, 123.4e9);
     } else if (value.unit == "list") {
       full.list(value.key, {std::string(name_columns, 'a'), std::string(name_columns, 'b'), "c"});
+    } else if (value.unit == "ranks") {
+      full.ranks(value.key, {"0", "1", "2", "3", "4"});
+    } else if (value.unit == "parts") {
+      full.parts = {finding(Code::kJobPartAllStop).count("iteration", 3).ns("longest", 5'000'000)};
     } else if (value.unit != "window") {
       full.text(value.key, std::string(name_columns, 'n'));
     }
@@ -77,10 +81,32 @@ TEST(Catalogue, EveryMessageRendersWithAllItsValues) {
 
 TEST(Catalogue, HeadlinesWithLongNamesFitTheScreen) {
   for (const Message& message : catalogue()) {
-    if (findings::info(message.code).role != findings::Role::kHeadline) continue;
+    if (findings::info(message.code).role != findings::Role::kHeadline || message.whole) continue;
     const std::string text = text::message(filled(message, 400));
     EXPECT_LE(display_width(text), kLongestHeadline) << text;
   }
+}
+
+TEST(Message, RanksAreListedUpToFour) {
+  Finding late = finding(Code::kJobLate);
+  late.ranks("ranks", {"8", "9", "10", "11", "12", "13"}).text("set", "node 1");
+  late.ns("without", 170'000'000).ns("span", 240'000'000);
+  EXPECT_EQ(message(late),
+            "Ranks 8, 9, 10, 11 and 2 more (node 1) are late: at their peers' pace this run takes "
+            "170 ms, not 240 ms.");
+}
+
+TEST(Message, CausesAreJoinedAndASentenceBeginsWithACapital) {
+  Finding several = finding(Code::kJobSeveral);
+  several.parts = {finding(Code::kJobPartLate).ranks("ranks", {"3"}),
+                   finding(Code::kJobPartSlowLink).ranks("ranks", {"1", "2"}),
+                   finding(Code::kJobPartAllStop).count("iteration", 7).ns("longest", 5'000'000)};
+  several.ns("without", 170'000'000).ns("span", 240'000'000);
+  EXPECT_EQ(message(several),
+            "Rank 3 is late, the network between ranks 1 and 2 is slow and all ranks stop in "
+            "iteration 7, for up to 5.00 ms: without all of it this run takes 170 ms, not 240 ms.");
+  several.count("here", 4).count("world", 8);
+  EXPECT_TRUE(message(several).starts_with("Of the 4 ranks here, of 8, rank 3 is late, the "));
 }
 
 TEST(Message, AMissingOptionalValueDropsItsPart) {
