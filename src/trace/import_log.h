@@ -26,7 +26,7 @@ std::string_view severity_name(Severity severity);
   CODE(kNegativeTimestamp, "negative_timestamp", kInfo,                                            \
        "events that start before the trace's time origin; kept as they are")                       \
   CODE(kTimestampOverflow, "timestamp_overflow", kDataLoss,                                        \
-       "events whose time does not fit 64-bit nanoseconds or lies more than three days from all others; left out of every number")              \
+       "events with a time that does not fit 64-bit nanoseconds or lies more than three days from all others; left out of every number")              \
   CODE(kWrongType, "wrong_type", kRepaired,                                                        \
        "fields of a type the format does not allow; the field was treated as absent")              \
   CODE(kNumberAsString, "number_as_string", kRepaired,                                             \
@@ -53,7 +53,7 @@ std::string_view severity_name(Severity severity);
   CODE(kTimeUnitNanoseconds, "time_unit_nanoseconds", kRepaired,                                   \
        "timestamps are integer nanoseconds instead of the format's microseconds; read as nanoseconds") \
   CODE(kAmbiguousFraction, "ambiguous_fraction", kInfo,                                            \
-       "fractions of varying length and none with a leading zero, as a two-week Kineto build of 2024 wrote without zero padding (12.5 for 12.005); read as written") \
+       "fractions of varying length, none with a leading zero, as in a Kineto build of 2024 without zero padding (12.5 for 12.005); read as written") \
   CODE(kWholeMicroseconds, "whole_microseconds", kInfo,                                            \
        "all times are whole microseconds: each start and each end may be off by up to 1 us")        \
   CODE(kBeginEndPair, "begin_end_pair", kInfo, "begin/end pairs joined into complete events")      \
@@ -63,7 +63,7 @@ std::string_view severity_name(Severity severity);
   CODE(kUnknownPhase, "unknown_phase", kInfo, "events of a phase that carries no duration here; ignored") \
   CODE(kUnknownCategory, "unknown_category", kInfo,                                                \
        "events of a category that Assay has no table for; kept, in no number")                    \
-  CODE(kNotAnObject, "not_an_object", kRepaired, "array elements that are no event objects or are empty; skipped") \
+  CODE(kNotAnObject, "not_an_object", kRepaired, "array elements that are empty or not event objects; skipped") \
   CODE(kDuplicateEvent, "duplicate_event", kRepaired,                                              \
        "events that repeat another one exactly (same lane, time, name and id); counted once")      \
   CODE(kIdOutOfRange, "id_out_of_range", kDataLoss,                                                \
@@ -85,7 +85,7 @@ std::string_view severity_name(Severity severity);
   CODE(kMissingName, "missing_name", kRepaired,                                                    \
        "rows with a name that the file's table of strings lacks; kept without a name")               \
   CODE(kGraphWithoutKernels, "graph_without_kernels", kDataLoss,                                   \
-       "CUDA graph launches recorded as a whole: kernel counts and launch figures lack their kernels, and their time is that of the whole graph; record with nsys profile --cuda-graph-trace=node, or with assay record without --whole-graphs") \
+       "CUDA graph launches recorded as a whole: counts lack their kernels, and times are those of the graphs. Use nsys --cuda-graph-trace=node, or omit --whole-graphs") \
   CODE(kRepeatedHeader, "repeated_header", kRepaired,                                              \
        "header lines in the middle of a table (files put one after another); skipped, no effect")  \
   CODE(kShortRow, "short_row", kDataLoss,                                                          \
@@ -95,9 +95,9 @@ std::string_view severity_name(Severity severity);
   CODE(kDamagedBlock, "damaged_block", kDataLoss,                                                  \
        "blocks of the recording that are missing or have a wrong checksum; their rows are in no number") \
   CODE(kNotClosed, "not_closed", kDataLoss,                                                        \
-       "the recording was not closed: the program was killed, crashed or still runs; the time since the last flush (by default at most a second) is missing") \
+       "the recording was not closed (the program was killed, crashed or still runs); the time since the last flush, up to a second, is missing") \
   CODE(kRescued, "rescued", kDataLoss,                                                              \
-       "the program was killed, crashed, called _exit or exec: its last rows were read from shared memory; calls that had not returned and device work that the driver had not reported are missing") \
+       "the program was killed, crashed, called _exit or exec; its last rows come from shared memory. Unreturned calls and unreported device work are missing") \
   CODE(kLostRecords, "lost_records", kDataLoss,                                                    \
        "rows that the tracer could not keep (its buffers or the file were full); counts and sums are too small") \
   CODE(kCutShort, "cut_short", kDataLoss,                                                          \
@@ -111,9 +111,9 @@ std::string_view severity_name(Severity severity);
   CODE(kPausedRecording, "paused_recording", kInfo,                                                \
        "stretches between windows of the profiler in which nothing was recorded; left out of every total") \
   CODE(kOddDevice, "odd_device", kInfo,                                                            \
-       "rows of devices numbered 1024 or more, which no machine has; kept, each number as a GPU of its own, so GPUs may be too many") \
+       "rows of devices numbered 1024 or more, which no machine has; kept as a GPU each, so GPUs may be too many") \
   CODE(kNamedRows, "named_rows", kInfo,                                                             \
-       "rows without a category, filed by their names: calls of CUDA or HIP, copies of a device, and as kernels what shares a lane with such copies") \
+       "rows without a category, filed by their names: API calls, copies, and as kernels what shares a lane with copies") \
   CODE(kUnknownRecord, "unknown_record", kInfo, "records that a newer recorder writes; skipped")
 // clang-format on
 
