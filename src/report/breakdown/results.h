@@ -25,7 +25,8 @@
   R(phase_inferred_ns, "phase by name", kNanoseconds, \
     "device time in backward or optimizer by the kernel's name alone (`bwd`, `wgrad`, `adam`)") \
   R(phase_inferred_share, "phase by name alone, share", kShare, \
-    "of device time. An input gradient of a convolution counts if other kernels show a backward pass") \
+    "`phase_inferred_ns` / device time. An input gradient of a convolution counts if other kernels show a backward " \
+    "pass") \
   R(layers, "layers", kCount, "") \
   R(layer_source, "layers from", kText, "") \
   R(flows, "forward-backward flows", kCount, \
@@ -159,13 +160,15 @@
   R(comm_outside_ns, "comm outside", kNanoseconds, \
     "the union of the collectives before the first or after the last compute kernel, outside every span") \
   R(copy_outside_ns, "copies outside", kNanoseconds, \
-    "there, copies and fills that overlap no collective. Tests: `ActivitiesOutsideTheSpanAreSeparate`") \
+    "copies and fills before the first or after the last compute kernel that overlap no collective. Tests: " \
+    "`ActivitiesOutsideTheSpanAreSeparate`") \
   R(compute_ratio, "kernels / others", kRatio, \
     "`dur_ns` over the median of the other GPUs; with two GPUs, over the other. Null for a single GPU") \
   R(slowest_op, "slowest op", kText, \
     "of operations with 1 % of the GPU's time, that furthest above its median over the other GPUs") \
   R(slowest_op_ratio, "op / others", kRatio, \
-    "its ratio. Tests: `RatiosAreToTheMedianOfTheOtherGpus`, `golden/breakdown`") \
+    "time of `slowest_op` over its median over the other GPUs. Tests: `RatiosAreToTheMedianOfTheOtherGpus`, " \
+    "`golden/breakdown`") \
   O("`overlap`") \
   U(phase, "operations by `overlap_ns`; also sums") \
   U(op, "") \
@@ -181,8 +184,9 @@
   R(ranks, "ranks", kCount, \
     "number of traces") \
   R(collectives_matched, "collectives matched", kCount, "collectives found on all participating ranks") \
-  R(collectives_unmatched, "not matched", kCount, "those of groups with different numbers or orders across ranks") \
-  R(collectives_aligned, "of these aligned", kCount, "of the matched, those with ends used for alignment") \
+  R(collectives_unmatched, "not matched", kCount, \
+    "collectives of groups with different numbers or orders across ranks") \
+  R(collectives_aligned, "of these aligned", kCount, "matched collectives with ends used for alignment") \
   R(residual_p50_ns, "residual, median", kNanoseconds, \
     "of |end − offset − median end|: what arrivals cannot resolve") \
   R(residual_p95_ns, "residual, p95", kNanoseconds, "") \
@@ -220,7 +224,7 @@
   U(kernels, \
     "compute kernels of the trace in these iterations") \
   R(pass_kernels, "in the run", kCount, "compute kernels of the counter run") \
-  R(unused_kernels, "unused", kCount, "of those, in other iterations") \
+  R(unused_kernels, "unused", kCount, "compute kernels of the counter run in other iterations") \
   R(missing_kernels, "absent", kCount, \
     "with `--partial-counters`, kernels of the trace with names that the run lacks") \
   R(matched, "matched", kCount, \
@@ -476,7 +480,7 @@
   R(why_not, "why not", kText, "the missing data") \
   R(insight_from, "from", kNone, \
     "in `config`: a time in ns, else a share or number, by rule") \
-  R(insight_to, "to", kNone, "the same in `other_config`") \
+  R(insight_to, "to", kNone, "as `insight_from`, in `other_config`") \
   U(low, "95 % interval of the difference (rule 3: of the correlation; of the share in 5, of the ratio in 7)") \
   U(high, "") \
   R(insight_n, "n", kCount, "iterations (GPUs in rule 3, samples in 7, operations in 8)") \
@@ -579,28 +583,31 @@
   R(roofline_ns, "at the roofline", kNanoseconds, \
     "Σ over calls of the longer of FLOP / peak and bytes / bandwidth, at boost clock") \
   R(above_ns, "above roof", kNanoseconds, \
-    "Σ over calls of the time above that") \
+    "Σ over calls of the time above `roofline_ns`") \
   R(below_roofline_ns, "faster than the roofline", kNanoseconds, \
-    "the same below it: data came from a cache, the algorithm needs fewer operations, or model or peak are wrong") \
+    "Σ over calls of the time below the roofline: data came from a cache, the algorithm needs fewer operations, or " \
+    "model or peak are wrong") \
   R(underfilled_ns, "above, in small calls", kNanoseconds, \
     "of `above_ns`, in calls that need less than 1 µs at the roofline: latency, not throughput") \
   R(roofline_share, "of roof", kShare, "`roofline_ns` / `with_roofline_ns`; above 1 if faster than the roofline") \
   R(actual_clock_ns, "with a sampled clock", kNanoseconds, \
     "of `with_roofline_ns`, in calls between two clock samples of their GPU (`--telemetry`)") \
   R(actual_clock_roofline_ns, "at the roofline of that clock", kNanoseconds, \
-    "roofline time of these calls, with arithmetic peaks at the highest sampled clock around the call. Tests: " \
-    "`RoofLevels`") \
+    "roofline time of the calls in `actual_clock_ns`, with arithmetic peaks at the highest sampled clock around " \
+    "the call. Tests: `RoofLevels`") \
   R(actual_clock_roofline_share, "of roofline at that clock", kShare, "`actual_clock_roofline_ns` / `actual_clock_ns`") \
   R(calls_below_roofline, "calls faster than the roofline", kCount, \
     "calls with `below_roofline_ns` above 0; for times in whole microseconds, above 1 µs per kernel") \
   R(calls_cache_explained, "of these by the cache", kCount, \
-    "of these, memory-bound, no faster than the last-level cache, and slow enough for the bytes that it cannot hold") \
+    "of `calls_below_roofline`, memory-bound, no faster than the last-level cache, and slow enough for the bytes " \
+    "that it cannot hold") \
   R(calls_fit_in_cache, "of these with bytes that fit the cache", kCount, \
     "of `calls_below_roofline`, memory-bound with bytes that fit the last-level cache but no faster one, if its " \
     "rate is known (`cache_tb_s`)") \
-  R(fits_in_cache_ns, "in these", kNanoseconds, "their time") \
-  R(cache_roofline_ns, "at the cache's rate", kNanoseconds, "their time at the cache's rate") \
-  R(calls_beyond_cache, "faster than the cache", kCount, "calls of these that are even faster. Tests: `RoofLevels`") \
+  R(fits_in_cache_ns, "in these", kNanoseconds, "time of `calls_fit_in_cache`") \
+  R(cache_roofline_ns, "at the cache's rate", kNanoseconds, "time of `calls_fit_in_cache` at the cache's rate") \
+  R(calls_beyond_cache, "faster than the cache", kCount, \
+    "of `calls_fit_in_cache`, calls faster than the cache. Tests: `RoofLevels`") \
   R(nested_calls, "calls less others inside", kCount, \
     "calls left with their work less that of calls inside them, so that nothing counts twice") \
   U(flop, "operations that the shapes ask for, see the table of models") \
@@ -697,7 +704,7 @@
   U(dur_ns, "") \
   R(algorithm_bytes_per_s, "algorithm bandwidth", kPerSecond, \
     "message over time") \
-  U(bus_bytes_per_s, "the same times the factor of the collective, as in [on the wire](#bus-bandwidth)") \
+  U(bus_bytes_per_s, "message over time, times the factor of the collective, see [bus bandwidth](#bus-bandwidth)") \
   R(algorithm_gb_per_s, "GB/s", kRatio, "") \
   R(bus_gb_per_s, "bus GB/s", kRatio, "") \
   R(link_share, "of link", kShare, \
@@ -715,8 +722,9 @@
   O("`memory`") \
   R(driver_allocations, "driver allocations", kCount, \
     "calls of all threads that allocate driver memory: `cudaMalloc`, `hipMalloc`, also pinned, managed and virtual") \
-  R(driver_frees, "driver releases", kCount, "calls that free it") \
-  R(driver_ns, "in driver memory calls", kNanoseconds, "their time. Tests: `Memory`, `golden/memory`") \
+  R(driver_frees, "driver releases", kCount, "calls of all threads that free driver memory") \
+  R(driver_ns, "in driver memory calls", kNanoseconds, \
+    "time in calls that allocate or free driver memory. Tests: `Memory`, `golden/memory`") \
   O("`memory.devices`") \
   U(file, "one device of one trace") \
   U(device, "") \

@@ -127,7 +127,7 @@
     "owners with a call that has no entry. T_Py and T_dispatch are unknown and count as 0 or, in `paper` mode, as " \
     "the base") \
   R(without_op_ns, "without an operator, T_Device", kNanoseconds, \
-    "Σ t_k of these. Half of the launches or more: T_Orch is a lower and HDBI an upper bound. Test: " \
+    "Σ t_k of `without_op`. Half of the launches or more: T_Orch is a lower and HDBI an upper bound. Test: " \
     "`HostOverheadWords`") \
   R(without_py, "without Python", kCount, \
     "owners with an entry that has neither frame nor outer operator. T_Py is 0") \

@@ -79,8 +79,8 @@
     "with `--curves`: throughput over batch per configuration and lengths, with " \
     "`measured_tokens_per_s` where there is a row") \
   U(widest, \
-    "prediction of the `point` with the widest interval. Points: those requested, else all without a row of the " \
-    "configurations' lengths and batch sizes") \
+    "prediction of the `point` with the widest interval: of those requested, else of all without a row (a " \
+    "configuration's lengths, its framework's batch sizes)") \
   U(suggestions, \
     "measurements that narrow it most: `interval_reduction_share` is 1 − sd after / sd now. `next_low90`, " \
     "`next_high90` assume the same estimate") \
@@ -227,8 +227,8 @@
     "nearest GPU with rows of the same vendor, for a GPU without rows under the engine (`question` `hardware`, " \
     "never `sure`); else empty") \
   R(by_sheet, "by the data sheet", kText, \
-    "for such a GPU, at the median of its curve: share of the sibling in TTFT and TPOT, and the GPU of the " \
-    "data-sheet bound") \
+    "for a GPU without rows under the engine: the sibling's share of TTFT and TPOT at the median, and the GPU of " \
+    "the data-sheet bound") \
   R(plan_words, "plan", kText, "replicas × GPUs of each, engine, precision, layout; for readers") \
   R(usd_text, "$/h", kText, "`usd_per_hour`, for readers") \
   R(confidence_text, "sure", kText, "`probability`, for readers") \
