@@ -240,9 +240,8 @@ int run(int argc, char** argv) {
   if (const uint64_t tasks = tasks_of_step(environment_value); processes == 1 && tasks > 1) {
     return fail(
         {ErrorCode::kInvalidArgument,
-         fmt::format("{} tasks were started, but MPI sees one. Start them with mpirun of the MPI "
-                     "that this was built with, or with srun --mpi=pmix. Otherwise run assay "
-                     "summarize DIR --shard auto -o RECORDS in this step, then once assay job "
+         fmt::format("MPI sees one of {} tasks: use its mpirun, or srun --mpi=pmix. Else run "
+                     "assay summarize DIR --shard auto -o RECORDS, then once assay job "
                      "--summaries RECORDS",
                      tasks),
          "", -1});

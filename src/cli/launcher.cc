@@ -28,10 +28,9 @@ Status refuse_several_tasks(const std::string& verb, const LauncherVariables& va
   if (tasks <= 1) return Ok{};
   return Error{
       ErrorCode::kInvalidArgument,
-      fmt::format("this is one of {} tasks, and all would write the same answer. With MPI start "
-                  "assay-job instead, which is built if MPI is found. Otherwise run assay "
-                  "summarize DIR --shard auto -o RECORDS in this step, then once assay {} "
-                  "--summaries RECORDS",
+      fmt::format("{} tasks would all write the same answer: start assay-job. Else run assay "
+                  "summarize DIR --shard auto -o RECORDS in each, then once assay {} --summaries "
+                  "RECORDS",
                   tasks, verb),
       "", -1};
 }

@@ -49,8 +49,8 @@ std::string remedy(const RecordingFacts::Note& note) {
       return "CUPTI is part of the CUDA toolkit (extras/CUPTI/lib64) and of pip's "
              "nvidia-cuda-cupti package: install one, or name the library with --cupti";
     case NoteCode::kNoPermission:
-      return "profiling is for administrators only here: run as root, give the container "
-             "CAP_SYS_ADMIN, or load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0 "
+      return "profiling needs root, CAP_SYS_ADMIN, or the nvidia module with "
+             "NVreg_RestrictProfilingToAdminUsers=0 "
              "(https://developer.nvidia.com/ERR_NVGPUCTRPERM)";
     case NoteCode::kOtherSubscriber:
       return "another profiler holds CUPTI in this process (nsys, a debugger, a profiler inside "
@@ -141,7 +141,7 @@ void report_file(const RecordedFile& file) {
             ? fmt::format("process {} still runs: wait for it in the command", facts.pid)
             : "the process was killed or crashed before it wrote the rest, or no space was left to "
               "write to";
-    say_of_recording(fmt::format("{}: not closed: {}; what it did since the last flush is missing",
+    say_of_recording(fmt::format("{}: not closed: {}. Activity since the last flush is missing",
                                  file.path, why));
   }
   std::string told;

@@ -63,9 +63,8 @@ Result<std::string> find_compiled() {
   const std::string found = find_on_path("assay-replay");
   if (!found.empty()) return found;
   return usage(
-      "assay-replay is not here: it must be compiled against the PyTorch that it is to run. 'assay "
-      "replay --build --python PYTHON' does that in about a minute (needs g++); or name one with "
-      "--program or ASSAY_REPLAY");
+      "assay-replay is missing. 'assay replay --build --python PYTHON' compiles it for that "
+      "PyTorch in a minute (needs g++); or use --program or ASSAY_REPLAY");
 }
 
 Result<std::string> find_script() {

@@ -56,9 +56,8 @@ void note_tracers(const FloorFile& file, Tracer traced, LaunchFloor& floor) {
   if (file.head.tracer == CollectorTracer::kHip) {
     add_note(
         "floor_upper_bound",
-        "the launch-overhead floor was measured without a tracer, by the host's clock and HIP's "
-        "events. It is an upper bound, and launch time above it a lower bound. The trace also "
-        "contains its tracer's cost",
+        "the launch-overhead floor was measured without a tracer (host clock, HIP events), so it "
+        "is an upper bound. Launch time above it is a lower bound",
         floor);
   } else if (!same_tracer(file.head.tracer, traced)) {
     add_note("floor_tracer",

@@ -88,9 +88,8 @@ Result<Shard> shard_of_environment(const LauncherVariables& value) {
     if (const auto shard = shard_in(value, number, of)) return *shard;
   }
   return no_shard(
-      "--shard auto: the part of this process is unknown. It is read from SLURM_ARRAY_TASK_ID and "
-      "_COUNT, SLURM_PROCID and SLURM_NTASKS, OMPI_COMM_WORLD_RANK and _SIZE, PMI_RANK and _SIZE, "
-      "or JOB_COMPLETION_INDEX and ASSAY_SHARDS; or give I/N");
+      "--shard auto: no job launcher variable shows the part of this process (Slurm, Open MPI, "
+      "PMI, Kubernetes with ASSAY_SHARDS); give I/N");
 }
 
 }  // namespace assay

@@ -194,8 +194,8 @@ Status check_coverage(const KernelDatabase& database, const ReplayFile& replay,
       ErrorCode::kInvalidArgument,
       "has the keys of " + std::to_string(report.invocations_found) + " of " +
           plural(database.invocations, "kernel invocation", "kernel invocations") +
-          " of the trace, less than half: the replay is of another model, other shapes, or an "
-          "older database. Export one from this trace with --export-kernel-db and replay it",
+          " of the trace, less than half: the replay is of another model, shapes or database. "
+          "Replay one exported from this trace with --export-kernel-db",
       replay.source, -1};
 }
 

@@ -79,8 +79,8 @@ void note_rows(const HostOverheadReport& report, NoteList& notes) {
           ? "kernels launched outside all operators (Triton, custom launchers): their T_Py "
             "and dispatch are unknown, and nothing but their launch calls is charged"
       : report.mode == HostOverheadMode::kPaper
-          ? "kernels launched outside all operators (Triton, custom launchers): their T_Py and "
-            "dispatch are unknown. They are charged 0 and the dispatch base, in all this time"
+          ? "kernels launched outside all operators (Triton, custom launchers): their T_Py is "
+            "charged as 0 and their dispatch as the base, in all this time"
           : "kernels launched outside all operators (Triton, custom launchers): their T_Py and "
             "dispatch are unknown. Library kernels are charged the base, others nothing");
   notes.add("ops_without_py", orphans.without_py, 0, "t_py_ns,ft_ns",
@@ -156,7 +156,7 @@ void note_time(const Trace& trace, const HostOverheadReport& report, NoteList& n
   const int64_t waiting_ns = communication_ns(report);
   notes.add("communication", waiting_ns > 0 ? 1 : 0, waiting_ns, "t_device_ns,hdbi,gpu_utilisation",
             "time of collective kernels counts as device work, though a device may only wait for "
-            "other ranks. Without it HDBI and utilisation would be lower");
+            "other ranks. HDBI and utilisation would be lower without it");
   const CostliestCall call = costliest_call(report);
   const bool one_call =
       whole.sums.n_launch >= kManyLaunches &&

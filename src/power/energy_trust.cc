@@ -20,8 +20,8 @@ bool at_its_end(const Fitted& lag) {
 void add_uncovered_trust(int64_t outside_ns, TrustNotes& trust) {
   if (outside_ns <= 0) return;
   trust.push_back({"partial_coverage", 1, outside_ns, kEnergies,
-                   "time of the trace's work without a usable sample, for example before the log's "
-                   "first or after its last: energies are of the covered time alone"});
+                   "time of the trace without a usable sample, as before the log's first: "
+                   "energies are of the covered time alone"});
 }
 
 void add_clock_trust(const LogClocks& clocks, TrustNotes& trust) {
@@ -47,8 +47,8 @@ void add_zone_trust(int64_t zone_ns, TrustNotes& trust) {
 void add_coverage_trust(const Coverage& covered, CoveredSpan span, TrustNotes& trust) {
   if (covered.gaps() > 0) {
     trust.push_back({"log_gaps", covered.gaps(), covered.gaps_ns(), kEnergies,
-                     "gaps of the log longer than four of its periods: they and what ran in them "
-                     "are left out, so every energy is too low by them"});
+                     "gaps of the log longer than four periods are left out with what ran in "
+                     "them: every energy is too low"});
   }
   add_uncovered_trust(span.end_ns - span.begin_ns - covered.covered_ns() - covered.gaps_ns(),
                       trust);
@@ -125,8 +125,8 @@ void add_model_trust(const EnergyReport& report, size_t pooled, TrustNotes& trus
   if (seen_ns < 0.9 * report.period_ns) {
     trust.push_back({"part_time_sensor", report.readings, std::llround(report.period_ns - seen_ns),
                      "total_j, unattributed_j",
-                     "the sensor averages over less than the time between its samples. What runs "
-                     "in between is not measured, and the total takes it to be like the rest"});
+                     "the sensor averages over less than the time between its samples. Activity "
+                     "in between is not measured, and the total assumes that it is like the rest"});
   }
 }
 

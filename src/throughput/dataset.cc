@@ -375,9 +375,8 @@ Result<ThroughputData> make_throughput_data(const BenchTable& table,
     if (infeasible) {
       count_oddity(
           data.oddities, "infeasible", row.line, false,
-          "faster than reading the active weights once per output token: left out of fits, "
-          "predictions and errors. In evaluate and anneal, ALA and baselines use such rows, as "
-          "published");
+          "faster than reading the active weights once per output token: not in fits, predictions "
+          "or errors. ALA and baselines of evaluate and anneal use such rows");
     } else if (bound && latency_of(row) < bound->assumed_s) {
       count_oddity(
           data.oddities, "faster_than_16_bit", row.line, false,

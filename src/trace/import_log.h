@@ -26,7 +26,7 @@ std::string_view severity_name(Severity severity);
   CODE(kNegativeTimestamp, "negative_timestamp", kInfo,                                            \
        "events that start before the trace's time origin; kept as they are")                       \
   CODE(kTimestampOverflow, "timestamp_overflow", kDataLoss,                                        \
-       "events whose time does not fit 64-bit nanoseconds or lies more than three days from all others; left out of every number")              \
+       "events with a time that does not fit 64-bit nanoseconds or lies more than three days from all others; left out of every number")              \
   CODE(kWrongType, "wrong_type", kRepaired,                                                        \
        "fields of a type the format does not allow; the field was treated as absent")              \
   CODE(kNumberAsString, "number_as_string", kRepaired,                                             \
@@ -53,7 +53,7 @@ std::string_view severity_name(Severity severity);
   CODE(kTimeUnitNanoseconds, "time_unit_nanoseconds", kRepaired,                                   \
        "timestamps are integer nanoseconds instead of the format's microseconds; read as nanoseconds") \
   CODE(kAmbiguousFraction, "ambiguous_fraction", kInfo,                                            \
-       "fractions of varying length and none with a leading zero, as a two-week Kineto build of 2024 wrote without zero padding (12.5 for 12.005); read as written") \
+       "fractions of varying length, none with a leading zero, as in a Kineto build of 2024 without zero padding (12.5 for 12.005); read as written") \
   CODE(kWholeMicroseconds, "whole_microseconds", kInfo,                                            \
        "all times are whole microseconds: each start and each end may be off by up to 1 us")        \
   CODE(kBeginEndPair, "begin_end_pair", kInfo, "begin/end pairs joined into complete events")      \
@@ -62,8 +62,8 @@ std::string_view severity_name(Severity severity);
   CODE(kUnmatchedEnd, "unmatched_end", kDataLoss, "end events without a begin; left out")          \
   CODE(kUnknownPhase, "unknown_phase", kInfo, "events of a phase that carries no duration here; ignored") \
   CODE(kUnknownCategory, "unknown_category", kInfo,                                                \
-       "events of a category Assay has no table for; kept aside, in no number")                    \
-  CODE(kNotAnObject, "not_an_object", kRepaired, "array elements that are no event objects or are empty; skipped") \
+       "events of a category that Assay has no table for; kept, in no number")                    \
+  CODE(kNotAnObject, "not_an_object", kRepaired, "array elements that are empty or not event objects; skipped") \
   CODE(kDuplicateEvent, "duplicate_event", kRepaired,                                              \
        "events that repeat another one exactly (same lane, time, name and id); counted once")      \
   CODE(kIdOutOfRange, "id_out_of_range", kDataLoss,                                                \
@@ -75,35 +75,35 @@ std::string_view severity_name(Severity severity);
   CODE(kMissingProcess, "missing_process", kInfo,                                                  \
        "events without pid or tid; filed under process or thread 0")                               \
   CODE(kUnknownSchema, "unknown_schema", kInfo,                                                    \
-       "the export's schema is not version 3 or not told; tables and columns were found by name, and what was renamed is missing") \
+       "the export's schema version is not 3 or unknown; tables and columns were found by name, and renamed ones are missing") \
   CODE(kOpenRange, "open_range", kRepaired,                                                        \
        "rows without an end, still open when recording stopped; ended with the session, so their duration is an upper bound") \
   CODE(kSeveralProcesses, "several_processes", kInfo,                                              \
-       "processes in this file that number their calls alike; correlation ids were renumbered so that each is one process's") \
+       "processes in this file use the same correlation ids; they were renumbered, so that each belongs to one process") \
   CODE(kMissingCorrelation, "missing_correlation", kRepaired,                                      \
-       "device rows whose correlation id or process is not told; kept unlinked, so launch and queue times miss them") \
+       "device rows without a correlation id or process; kept unlinked, so launch and queue times lack them") \
   CODE(kMissingName, "missing_name", kRepaired,                                                    \
-       "rows whose name is not in the file's table of strings; kept without a name")               \
+       "rows with a name that the file's table of strings lacks; kept without a name")               \
   CODE(kGraphWithoutKernels, "graph_without_kernels", kDataLoss,                                   \
-       "CUDA graph launches recorded as a whole: their kernels are not in this file, so kernel counts and launch figures miss them, and their time is that of the whole graph; record with nsys profile --cuda-graph-trace=node, or with assay record without --whole-graphs") \
+       "CUDA graph launches recorded as a whole: counts lack their kernels, and times are those of the graphs. Use nsys --cuda-graph-trace=node, or omit --whole-graphs") \
   CODE(kRepeatedHeader, "repeated_header", kRepaired,                                              \
        "header lines in the middle of a table (files put one after another); skipped, no effect")  \
   CODE(kShortRow, "short_row", kDataLoss,                                                          \
        "rows of a table with fewer cells than its header; left out of every number")               \
   CODE(kProfilerError, "profiler_error", kInfo,                                                    \
-       "errors that the profiler itself reported while recording (table DIAGNOSTIC_EVENT); what they speak of may be missing from the file") \
+       "errors that the profiler reported while recording (table DIAGNOSTIC_EVENT); what they name may be missing from the file") \
   CODE(kDamagedBlock, "damaged_block", kDataLoss,                                                  \
-       "blocks of the recording that are missing or whose checksum does not fit; their rows are in no number") \
+       "blocks of the recording that are missing or have a wrong checksum; their rows are in no number") \
   CODE(kNotClosed, "not_closed", kDataLoss,                                                        \
-       "the recording was not closed: the program was killed, crashed or still runs; what it did since the last flush (a second, if not told otherwise) is missing") \
+       "the recording was not closed (the program was killed, crashed or still runs); the time since the last flush, up to a second, is missing") \
   CODE(kRescued, "rescued", kDataLoss,                                                              \
-       "the program was killed, crashed, left by _exit or became another one: its last rows were found in the memory that it shared; calls that had not returned are missing, and work that the driver had not told of yet") \
+       "the program was killed, crashed, called _exit or exec; its last rows come from shared memory. Unreturned calls and unreported device work are missing") \
   CODE(kLostRecords, "lost_records", kDataLoss,                                                    \
        "rows that the tracer could not keep (its buffers or the file were full); counts and sums are too small") \
   CODE(kCutShort, "cut_short", kDataLoss,                                                          \
        "recording ended before the program did (limit of the file, disk full, another profiler took over): what came after is missing") \
   CODE(kClockStep, "clock_step", kInfo,                                                            \
-       "the system's clock was set while recording; all times go on by the clock they began with") \
+       "the system's clock was set while recording; all times use the clock of the start") \
   CODE(kTracerClockStep, "tracer_clock_step", kDataLoss,                                           \
        "the tracer's own clock jumped while recording: durations and gaps across the jump are wrong by it") \
   CODE(kOutsideCapture, "outside_capture", kInfo,                                                  \
@@ -111,9 +111,9 @@ std::string_view severity_name(Severity severity);
   CODE(kPausedRecording, "paused_recording", kInfo,                                                \
        "stretches between windows of the profiler in which nothing was recorded; left out of every total") \
   CODE(kOddDevice, "odd_device", kInfo,                                                            \
-       "rows of devices numbered 1024 or more, which no machine has; kept, each number as a GPU of its own, so GPUs may be too many") \
+       "rows of devices numbered 1024 or more, which no machine has; kept as a GPU each, so GPUs may be too many") \
   CODE(kNamedRows, "named_rows", kInfo,                                                             \
-       "rows without a category, filed by their names: calls of CUDA or HIP, copies of a device, and as kernels what shares a lane with such copies") \
+       "rows without a category, filed by their names: API calls, copies, and as kernels what shares a lane with copies") \
   CODE(kUnknownRecord, "unknown_record", kInfo, "records that a newer recorder writes; skipped")
 // clang-format on
 

@@ -38,8 +38,8 @@ namespace assay {
   STAT(uint64_t, calls_without_op, "launch calls that no operator encloses") \
   STAT(uint64_t, overlap_tolerated, "operators that end at most 1 us beyond their parent (whole-us traces)") \
   STAT(uint64_t, overlap_split, "operators that end further out, or nest more than 1,000 deep: made siblings") \
-  STAT(uint64_t, activity_ops_by_call, "device rows whose operator came from the launch call") \
-  STAT(uint64_t, activity_ops_by_external_id, "device rows whose operator came from the External id") \
+  STAT(uint64_t, activity_ops_by_call, "device rows with an operator from the launch call") \
+  STAT(uint64_t, activity_ops_by_external_id, "device rows with an operator from the External id") \
   STAT(uint64_t, external_ids_ignored, "External ids needed, but equal to the row's own correlation id")
 // clang-format on
 

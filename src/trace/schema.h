@@ -124,8 +124,8 @@ enum class WaitKind : uint8_t {
 #define ASSAY_MEMORY_EVENTS(COL)                                                      \
   COL(int64_t, time_ns, "ns", "event time")                                           \
   COL(int64_t, bytes, "bytes", "allocated (+) or freed (-)")                          \
-  COL(int64_t, total_allocated_bytes, "bytes", "allocator total after it; -1 = not told") \
-  COL(int64_t, total_reserved_bytes, "bytes", "reserved total after it; -1 = not told") \
+  COL(int64_t, total_allocated_bytes, "bytes", "allocator total after it; -1 = unknown") \
+  COL(int64_t, total_reserved_bytes, "bytes", "reserved total after it; -1 = unknown") \
   COL(uint64_t, addr, "address", "block address")                                     \
   COL(int32_t, device_type, "enum", "c10::DeviceType: 0 CPU, 1 CUDA")                 \
   COL(int32_t, device, "id", "device index; -1 = host")
@@ -139,8 +139,8 @@ enum class WaitKind : uint8_t {
   COL(uint32_t, block_x, "threads", "block size")                                     \
   COL(uint32_t, block_y, "threads", "block size")                                     \
   COL(uint32_t, block_z, "threads", "block size")                                     \
-  COL(uint32_t, registers, "count", "registers per thread; 0 = not told")             \
-  COL(uint32_t, shared_memory_bytes, "bytes", "shared memory per block; 0 = not told") \
+  COL(uint32_t, registers, "count", "registers per thread; 0 = unknown")             \
+  COL(uint32_t, shared_memory_bytes, "bytes", "shared memory per block; 0 = unknown") \
   COL(uint64_t, graph_id, "id", "CUDA graph; 0 = none")                               \
   COL(uint64_t, graph_node_id, "id", "node in that graph; 0 = none")
 
@@ -156,10 +156,10 @@ enum class WaitKind : uint8_t {
   COL(StringId, dtype, "string", "element type as written")                           \
   COL(StringId, process_group, "string", "process group name")                        \
   COL(StringId, ranks, "string", "ranks of the group as written")                     \
-  COL(int64_t, in_elements, "count", "In msg nelems; -1 = not told")                  \
-  COL(int64_t, out_elements, "count", "Out msg nelems; -1 = not told")                \
-  COL(int64_t, group_size, "ranks", "size of the group; -1 = not told")               \
-  COL(int64_t, seq, "id", "sequence number in the group; -1 = not told")              \
+  COL(int64_t, in_elements, "count", "In msg nelems; -1 = unknown")                  \
+  COL(int64_t, out_elements, "count", "Out msg nelems; -1 = unknown")                \
+  COL(int64_t, group_size, "ranks", "size of the group; -1 = unknown")               \
+  COL(int64_t, seq, "id", "sequence number in the group; -1 = unknown")              \
   COL(int64_t, peer, "rank", "of a send where it goes, of a receive where it comes from; -1 = not recorded")
 
 // Object of the wait of a synchronization row (kSync activities). The correlation id is that of the
@@ -167,8 +167,8 @@ enum class WaitKind : uint8_t {
 #define ASSAY_WAITS(COL)                                                              \
   COL(ActivityId, activity, "row", "the synchronisation row")                         \
   COL(WaitKind, kind, "enum", "who waits for what")                                   \
-  COL(int64_t, waited_stream, "id", "stream waited for, of the same device; -1 = not told, or all") \
-  COL(uint32_t, record_correlation, "id", "call that recorded the event; 0 = not told")
+  COL(int64_t, waited_stream, "id", "stream waited for, on the same device; -1 = unknown or all streams") \
+  COL(uint32_t, record_correlation, "id", "call that recorded the event; 0 = unknown")
 
 // Autograd sequence numbers of an operator: what joins a backward op to its forward op.
 #define ASSAY_OP_SEQUENCES(COL)                                                       \
@@ -180,10 +180,10 @@ enum class WaitKind : uint8_t {
 // JSON text of the file without white space between its tokens.
 #define ASSAY_OP_INPUTS(COL)                                                          \
   COL(OpId, op, "row", "the operator")                                                \
-  COL(StringId, dims, "string", "Input Dims, e.g. [[8,128],[]]; empty = not told")    \
-  COL(StringId, types, "string", "Input type, e.g. [\"float\",\"Scalar\"]; empty = not told") \
-  COL(StringId, strides, "string", "Input Strides; empty = not told")                 \
-  COL(StringId, concrete, "string", "Concrete Inputs: values of scalars, \"\" for tensors; empty = not told")
+  COL(StringId, dims, "string", "Input Dims, e.g. [[8,128],[]]; empty = unknown")    \
+  COL(StringId, types, "string", "Input type, e.g. [\"float\",\"Scalar\"]; empty = unknown") \
+  COL(StringId, strides, "string", "Input Strides; empty = unknown")                 \
+  COL(StringId, concrete, "string", "Concrete Inputs: values of scalars, \"\" for tensors; empty = unknown")
 
 // fwdbwd flow ends: the start lies on the forward operator, the end on the backward one.
 #define ASSAY_FORWARD_BACKWARD_FLOWS(COL)                                             \

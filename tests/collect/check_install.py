@@ -64,7 +64,7 @@ def check_verbs(prefix, fakes, folder):
     database.write_text(json.dumps({"kind": "assay-kernel-db", "schema_version": 1, "gpu": {"name": ""}, "entries": []}))
     if (prefix / "lib/assay/assay-replay").exists():
         done = run([assay, "replay", database, "-o", folder / "replay.json"], XDG_CACHE_HOME=str(folder))
-        check("assay-replay is not here" not in done.stderr, f"replay: {done.stderr}")
+        check("assay-replay is missing" not in done.stderr, f"replay: {done.stderr}")
 
 
 def main():

@@ -353,7 +353,7 @@ def check_python(bench):
     done = run("forked.assaytrace", 2, "fork", 4, 6)
     files = list(bench.folder.glob("forked.*assaytrace"))
     check(done.returncode == 6 and len(files) == 2, f"multiprocessing, fork: {files} {done.returncode} {done.stderr}")
-    check("2 kernels" in done.stderr and "4 kernels" in done.stderr and "left by _exit" in done.stderr and
+    check("2 kernels" in done.stderr and "4 kernels" in done.stderr and "called _exit" in done.stderr and
           "never started" not in done.stderr,
           f"multiprocessing, fork: {done.stderr}")
 

@@ -109,7 +109,7 @@ def check_random_deaths(bench):
             flush = "3600000" if i % 3 else str(dice.randrange(10, 40))
             death = Death(bench, f"{verb.strip('_')}{code}-{i}", *script, flags=("--flush-ms", flush), env=env)
             check(death.done.returncode == code, f"{death.name}: exit code {death.done.returncode}")
-            check("killed, crashed, left by _exit or became another one" in death.done.stderr, f"{death.name}: {death.done.stderr}")
+            check("killed, crashed, called _exit or exec" in death.done.stderr, f"{death.name}: {death.done.stderr}")
             death.check_rows()
             death.check_names()
             # Right behind a flush CUPTI has no buffer, and nothing is half written; amid one it has two.

@@ -59,8 +59,8 @@ bool settle_paced(BenchRow& row, OddityLog& log) {
   // Requests completed more slowly than they were due, so the concurrency limit was reached.
   if (row.requests_per_s < kNearLimit * row.request_rate) return true;
   log.warn("request_rate_without_latency", row.line, true,
-           "dropped: the request rate set the concurrency, which is unknown without the mean "
-           "latency (vLLM: --percentile-metrics ttft,tpot,itl,e2el); give --constants bb=...");
+           "dropped: concurrency under a request rate needs the mean latency (vLLM: "
+           "--percentile-metrics ttft,tpot,itl,e2el), or give --constants bb=...");
   return false;
 }
 

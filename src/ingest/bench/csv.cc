@@ -467,8 +467,8 @@ void note_units(const std::vector<std::string>& header, const Columns& columns,
   if (*middle <= kSlowestTokenS && longest <= kLongestRunS) return;
   for (const BenchRow& row : table.rows) {
     log.warn("latency_unit_doubtful", row.line, false,
-             "latency without a unit is read as seconds: some runs then take over an hour, or over "
-             "a second per output token. For milliseconds, title the column 'latency (ms)'");
+             "latency without a unit is read as seconds: runs over an hour, or tokens over a "
+             "second, are doubtful. For milliseconds, title it 'latency (ms)'");
   }
 }
 

@@ -110,11 +110,10 @@ void mark_unsteady(BenchTable& table) {
     BenchRow& row = table.rows[i];
     if (row.unsteady) continue;
     row.unsteady = true;
-    count_oddity(
-        table.oddities, "unsteady", row.line, false,
-        "the time per output token falls by more than 1.3 times at higher concurrency: an "
-        "unrecorded change between these runs. Left out of fits, predictions and error figures",
-        OddityWeight::kNote);
+    count_oddity(table.oddities, "unsteady", row.line, false,
+                 "the time per output token falls by more than 1.3 times at higher concurrency, so "
+                 "something else changed. Left out of fits, predictions and errors",
+                 OddityWeight::kNote);
   }
 }
 

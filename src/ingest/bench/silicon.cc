@@ -78,9 +78,8 @@ void settle_layout(const SiliconColumns& columns, const std::vector<std::string>
   }
   log.warn(
       "layout_squared_by_speed", row.line, false,
-      "tensor and data parallelism are equal, and the experts are split by their product: read as "
-      "one group of that many devices, inferred from speed. If tp x dp devices ran, tokens/s per "
-      "device are too high");
+      "equal tensor and data parallelism, experts split by their product: read as one group, by "
+      "speed. Tokens/s per device are too high if it was tp x dp devices");
 }
 
 }  // namespace

@@ -86,9 +86,8 @@ Result<BenchTable> read_format(const std::string& text, const std::string& path,
   }
   if (text.find("MLPerf Results Summary") != std::string::npos) {
     return Error{ErrorCode::kUnsupported,
-                 "an MLPerf summary lacks GPU, lengths and concurrency, and its samples are not "
-                 "tokens: write the known values to a CSV (hardware, n, model, ii, oo, bb, "
-                 "requests_per_second)",
+                 "an MLPerf summary lacks GPU, lengths and concurrency. Its samples are not "
+                 "tokens: use a CSV (hardware, n, model, ii, oo, bb, requests_per_second)",
                  "", -1};
   }
   const char delimiter = guess_delimiter(text);

@@ -39,15 +39,15 @@ std::string point_change(const Insight& one) {
 
 std::string faster_words(const Insight& one) {
   return fmt::format(
-      "{} takes less time with more work: {} per iteration in {} against {} in {} ({}). But {} "
-      "processes {:.1f} times the tokens and its matrix products take {:.1f} times as long.",
+      "{} takes less time with more work: {} per iteration in {}, {} in {} ({}). But {} processes "
+      "{:.1f} times the tokens, and products take {:.1f} times as long.",
       one.of, time_of(one.to), one.other, time_of(one.from), one.config, time_change(one),
       one.other, one.share, one.beside_to);
 }
 
 std::string collective_words(const Insight& one) {
   return fmt::format(
-      "The growth of {} from {} to {} is not its transfer: the median goes from {} to {} ({}), as "
+      "The growth of {} from {} to {} is not its transfer. The median goes from {} to {} ({}), as "
       "the iteration grows by {}. The minimum stays: {} and {}.",
       one.of, one.config, one.other, time_of(one.from), time_of(one.to), time_change(one),
       format_share(one.share), time_of(one.beside_from), time_of(one.beside_to));
@@ -55,8 +55,8 @@ std::string collective_words(const Insight& one) {
 
 std::string overlap_over_gpus_words(const Insight& one) {
   return fmt::format(
-      "GPUs that overlap {}{} more with collectives take longer for it: {} at {} on GPU {}, {} at "
-      "{} on GPU {}. The correlation is {:.2f} over {} GPUs ({:.2f} to {:.2f} at 95 %).",
+      "GPUs that overlap {}{} more with collectives take longer: {} at {} on GPU {}, {} at {} on "
+      "GPU {}. Correlation: {:.2f} over {} GPUs ({:.2f} to {:.2f} at 95 %).",
       one.of, in_config(one), time_of(one.beside_from), format_share(one.from), one.gpu_from,
       time_of(one.beside_to), format_share(one.to), one.gpu_to, one.share, one.n, one.low,
       one.high);
@@ -70,10 +70,9 @@ std::string overlap_share_words(const Insight& one) {
 
 std::string ends_words(const Insight& one) {
   return fmt::format(
-      "The time without a compute kernel lies at the ends of an iteration{}: {} of it before the "
-      "first kernel and in the optimizer ({} to {} at 95 %; {}). {} of that is waiting for "
-      "collectives, so a late host causes at most the other {}.",
-      in_config(one), format_share(one.from), format_share(one.low), format_share(one.high),
+      "{} of the time without compute kernels{} is before the first or in the optimizer ({} to {} "
+      "at 95 %; {}). {} of that is collective wait, a late host at most {}.",
+      format_share(one.from), in_config(one), format_share(one.low), format_share(one.high),
       iterations_of(one), format_share(one.share), format_share(1 - one.share));
 }
 

@@ -23,9 +23,10 @@
     "device time without a known phase") \
   R(no_phase_share, "phase not known, share", kShare, "") \
   R(phase_inferred_ns, "phase by name", kNanoseconds, \
-    "device time with a phase from the kernel's name alone (`bwd`, `wgrad`, `adam`), backward or optimizer. A convolution's " \
-    "gradient of its input counts if other kernels show a backward pass") \
-  R(phase_inferred_share, "phase by name alone, share", kShare, "") \
+    "device time in backward or optimizer by the kernel's name alone (`bwd`, `wgrad`, `adam`)") \
+  R(phase_inferred_share, "phase by name alone, share", kShare, \
+    "`phase_inferred_ns` / device time. An input gradient of a convolution counts if other kernels show a backward " \
+    "pass") \
   R(layers, "layers", kCount, "") \
   R(layer_source, "layers from", kText, "") \
   R(flows, "forward-backward flows", kCount, \
@@ -35,8 +36,8 @@
   R(flows_agree, "agree with the sequence number", kCount, "") \
   O("`unattributed_reasons`") \
   U(reason, \
-    "`carried_over`: queued before the trace. `no_launch`: no call in the trace. `no_operator`: launched outside every " \
-    "operator, module and label. `no_forward`: backward work without its forward operator in the trace. `graph_replay`") \
+    "`carried_over`, `no_launch`, `no_operator`, `no_forward` or `graph_replay`, see " \
+    "[unattributed](#unattributed-activities)") \
   U(kernels, "") \
   U(time_ns, "") \
   U(share, "") \
@@ -85,19 +86,17 @@
   R(call_ns, "call", kNanoseconds, \
     "O_call (Eq. 2): the same, starting at the launch call") \
   R(launch_ns, "launch overhead", kNanoseconds, \
-    "O_launch (Eq. 3) = `prep_ns` + `call_ns`. Idle time caused by operators, Python, runtime calls or launch latency, plus " \
-    "unrecorded host code between recorded operators or frames") \
+    "O_launch (Eq. 3) = `prep_ns` + `call_ns`, see [launch overhead](#launch-overhead-waits-overlap)") \
   R(comm_wait_ns, "wait for comm", kNanoseconds, \
-    "of the bubble, time in which a collective ran on the GPU, after the launch call. Before the call it counts only while " \
-    "a host thread was in a blocking call. Never launch overhead") \
+    "of the bubble after the launch call, time in which a collective ran. Before the call, only while a host " \
+    "thread was in a blocking call") \
   R(comm_in_gap_ns, "comm alone", kNanoseconds, \
     "of the bubble, time in which a collective ran and the host had not launched the next kernel") \
   R(copy_ns, "copies", kNanoseconds, \
     "of the bubble, time in which a copy or fill ran and no collective") \
   R(idle_other_ns, "other idle", kNanoseconds, \
-    "of the bubble, idle time of any other cause, for example queued activities, dependencies, synchronization, " \
-    "initialization, allocation, input, or no submitted work. Without recorded operators and frames it includes unknown " \
-    "host code") \
+    "of the bubble, idle time of any other cause, such as a dependency or no submitted work. Includes unknown host " \
+    "code if only calls were recorded") \
   U(dur_ns, "Σ duration, of copies and collectives too in `rows`") \
   R(overlapping_kernels_ns, "at once", kNanoseconds, \
     "of the duration, time before E: an earlier kernel still ran") \
@@ -110,8 +109,8 @@
     "layer, op) that follow each other") \
   U(kernels, "device activities") \
   R(likeness_ns, "by likeness", kNanoseconds, \
-    "of the duration, activities attributed by similarity to repeated sequences (`structure`) or another iteration " \
-    "(`twin`). Likely, not recorded; caveat `levels_likeness`. Tests: `Place`")
+    "of the duration, attributed by similarity (`structure`, `twin`): likely, not recorded; caveat " \
+    "`levels_likeness`. Tests: `Place`")
 
 // Launch overhead, waits, overlap
 #define ASSAY_LEVEL_TABLE_RESULTS(R, U, O) \
@@ -131,8 +130,7 @@
   U(share, "") \
   O("`iterations`") \
   U(gpu, \
-    "`span_ns`: advance of the latest end. Exact: `dur_ns` − `overlapping_kernels_ns` + `launch_ns` + `comm_wait_ns` + " \
-    "`comm_in_gap_ns` + `copy_ns` + `idle_other_ns` = `span_ns`. Also sums over compute kernels") \
+    "`span_ns`: advance of the latest end. See [closure](#closure). Also sums over compute kernels") \
   U(iter, "") \
   R(span_ns, "span", kNanoseconds, "") \
   R(comm_kernels, "collectives", kCount, \
@@ -156,38 +154,39 @@
   U(device, "") \
   R(file, "file", kText, "") \
   R(token_group, "tokens as GPU", kNone, \
-    "the first GPU that reads the same tokens. Its rank shares a process group that reduces (all-reduce, reduce-scatter) " \
-    "outside backward and optimizer. In the median iteration the group does so at least once per layer (4 times if no layer " \
-    "is known). Tokens are equal in all common iterations. Other GPUs of its own trace count as the same") \
+    "the first GPU that reads the same tokens, see [token groups](#token-groups). Other GPUs of its own trace " \
+    "count as the same") \
   R(closure_ns, "closure", kNanoseconds, "`span_ns` less the sum above: 0; null with `chopper`") \
   R(comm_outside_ns, "comm outside", kNanoseconds, \
-    "before the first or after the last compute kernel, outside every span: the union of the collectives; of copies and " \
-    "fills that overlap none. Tests: `ActivitiesOutsideTheSpanAreSeparate`") \
-  R(copy_outside_ns, "copies outside", kNanoseconds, "") \
+    "the union of the collectives before the first or after the last compute kernel, outside every span") \
+  R(copy_outside_ns, "copies outside", kNanoseconds, \
+    "copies and fills before the first or after the last compute kernel that overlap no collective. Tests: " \
+    "`ActivitiesOutsideTheSpanAreSeparate`") \
   R(compute_ratio, "kernels / others", kRatio, \
-    "`dur_ns` over the median of the other GPUs (with two GPUs, the other one; null for a single GPU). Then the operation " \
-    "furthest above its median over the other GPUs, among those with 1 % of the GPU's time, and its ratio. Tests: " \
-    "`RatiosAreToTheMedianOfTheOtherGpus`, `golden/breakdown`") \
-  R(slowest_op, "slowest op", kText, "") \
-  R(slowest_op_ratio, "op / others", kRatio, "") \
+    "`dur_ns` over the median of the other GPUs; with two GPUs, over the other. Null for a single GPU") \
+  R(slowest_op, "slowest op", kText, \
+    "of operations with 1 % of the GPU's time, that furthest above its median over the other GPUs") \
+  R(slowest_op_ratio, "op / others", kRatio, \
+    "time of `slowest_op` over its median over the other GPUs. Tests: `RatiosAreToTheMedianOfTheOtherGpus`, " \
+    "`golden/breakdown`") \
   O("`overlap`") \
   U(phase, "operations by `overlap_ns`; also sums") \
   U(op, "") \
   O("`groups`") \
   R(stat, "stat", kText, \
-    "a sample is one GPU in one iteration. Cells are summed, ratios are taken of the sums, then `median`, `mean`, `min`, " \
-    "`max`, `p25`, `p75`, `p95` or `sum` over samples. Activities outside iterations are excluded, and so are iterations " \
-    "without the group. Tests: `Query`; also the keys of sums") \
+    "statistic over samples (one GPU in one iteration), see [groups](#groups). Also the keys of sums. Tests: " \
+    "`Query`") \
   U(samples, "")
 
 // Many ranks
 #define ASSAY_RANK_RESULTS(R, U, O) \
   O("`alignment`") \
   R(ranks, "ranks", kCount, \
-    "number of traces; matched collectives; unmatched ones; matched ones used for clocks") \
-  R(collectives_matched, "collectives matched", kCount, "") \
-  R(collectives_unmatched, "not matched", kCount, "") \
-  R(collectives_aligned, "of these aligned", kCount, "") \
+    "number of traces") \
+  R(collectives_matched, "collectives matched", kCount, "collectives found on all participating ranks") \
+  R(collectives_unmatched, "not matched", kCount, \
+    "collectives of groups with different numbers or orders across ranks") \
+  R(collectives_aligned, "of these aligned", kCount, "matched collectives with ends used for alignment") \
   R(residual_p50_ns, "residual, median", kNanoseconds, \
     "of |end − offset − median end|: what arrivals cannot resolve") \
   R(residual_p95_ns, "residual, p95", kNanoseconds, "") \
@@ -204,9 +203,10 @@
   R(arrival_median_ns, "after the median", kNanoseconds, \
     "median of its start − the median start, aligned; negative when it leads") \
   R(waited_ns, "waited for the last", kNanoseconds, \
-    "Σ start of the last − own start; Σ own start − start of the second to last, if it was last. Two stragglers hide each " \
-    "other in the second, and a rank may only propagate a delay. `blame` has the straggler analysis") \
-  R(arrival_margin_ns, "last by", kNanoseconds, "") \
+    "Σ start of the last − own start") \
+  R(arrival_margin_ns, "last by", kNanoseconds, \
+    "Σ own start − start of the second to last, if it was last. Two stragglers hide each other here; the " \
+    "[straggler analysis](#blame) separates them") \
   O("`arrivals`") \
   U(gpu, "by phase and kind of collective; also the same") \
   U(phase, "") \
@@ -222,17 +222,17 @@
   U(device, "") \
   R(iterations, "iterations", kCount, "iterations that were counted") \
   U(kernels, \
-    "compute kernels of the trace in these iterations; those of the run; those of the run in other iterations; with " \
-    "`--partial-counters`, those of the trace with names that the run lacks") \
-  R(pass_kernels, "in the run", kCount, "") \
-  R(unused_kernels, "unused", kCount, "") \
-  R(missing_kernels, "absent", kCount, "") \
+    "compute kernels of the trace in these iterations") \
+  R(pass_kernels, "in the run", kCount, "compute kernels of the counter run") \
+  R(unused_kernels, "unused", kCount, "compute kernels of the counter run in other iterations") \
+  R(missing_kernels, "absent", kCount, \
+    "with `--partial-counters`, kernels of the trace with names that the run lacks") \
   R(matched, "matched", kCount, \
-    "pairs; pairs over the larger of `kernels` and `pass_kernels`; criterion of the match; measured counters. Below 0.9 an " \
-    "error, below 0.99 a caveat") \
-  R(match_rate, "match rate", kShare, "") \
-  R(matched_by, "matched by", kText, "") \
-  R(counters, "counters", kText, "") \
+    "pairs of kernels") \
+  R(match_rate, "match rate", kShare, \
+    "pairs over the larger of `kernels` and `pass_kernels`: below 0.9 an error, below 0.99 a caveat") \
+  R(matched_by, "matched by", kText, "criterion of the match") \
+  R(counters, "counters", kText, "measured counters") \
   O("`counter_repeats`") \
   R(counter, "counter", kText, \
     "counters measured in several runs, of which the mean is used; (largest − smallest) / mean per kernel; kernels over 5 %") \
@@ -242,8 +242,8 @@
   R(above_limit, "over 5 %", kCount, "") \
   O("`peaks`") \
   U(device, \
-    "TPT_peak = compute units x FLOP per clock x clock (else `tflops` of the specifications), dense FP16/BF16. The run's " \
-    "own list of agents takes precedence over the specifications, and `--peaks` over both") \
+    "TPT_peak = compute units x FLOP per clock x clock, dense FP16/BF16; else `tflops`. In order: `--peaks`, the " \
+    "run's list of agents, the specifications") \
   R(flop_per_s, "matrix FLOP/s", kPerSecond, "") \
   R(clock_hz, "clock (Hz)", kPerSecond, "") \
   U(source, "") \
@@ -260,32 +260,31 @@
   R(assumed_zero, "not measured, taken as 0", kText, "") \
   O("`waterfall`") \
   U(phase, \
-    "operations with matrix products or attention, by names of kernels or by counted matrix FLOP. An execution is one (GPU, " \
-    "iteration, layer); it is left out if a kernel has no counters. `dur_ns`: Σ kernel time in the trace (D_act)") \
+    "operations with matrix products or attention. An execution is one (GPU, iteration, layer). `dur_ns` is D_act: " \
+    "Σ kernel time in the trace") \
   U(op, "") \
   U(op_type, "") \
   R(executions, "executions", kCount, "") \
-  R(left_out, "left out", kCount, "") \
+  R(left_out, "left out", kCount, "executions in which a kernel has no counters") \
   U(kernels, "") \
   U(dur_ns, "") \
   R(flop, "FLOP", kNone, \
-    "F_gemm by shapes (2MNK; attention 4 bhd per pair of query and key, backward 2.5 times); F_perf; `shapes`, or `counted` " \
-    "without recorded shapes; MFMA_util; C_gpu. For `counted`, D_thr uses F_perf and the instruction factor is unknown") \
-  R(flop_counted, "FLOP counted", kNone, "") \
-  R(flop_source, "FLOP from", kText, "") \
-  R(matrix_busy, "matrix units busy", kNone, "") \
-  R(cycles, "cycles", kNone, "") \
+    "F_gemm by shapes: 2MNK; attention 4 bhd per pair of query and key, backward 2.5 times") \
+  R(flop_counted, "FLOP counted", kNone, "F_perf") \
+  R(flop_source, "FLOP from", kText, \
+    "`shapes`; `counted` without recorded shapes: D_thr then uses F_perf, and the instruction factor is unknown") \
+  R(matrix_busy, "matrix units busy", kNone, "MFMA_util") \
+  R(cycles, "cycles", kNone, "C_gpu") \
   R(d_thr_ns, "time at peak", kNanoseconds, \
-    "Chopper, Eq. 6 to 10. In order: F_gemm / TPT_peak; F_perf / F_gemm; 1 / MFMA_util; D_50 % / D_0 %; (D_act / D_peak) / " \
-    "Ovr_overlap; C_gpu / clock") \
-  R(ovr_inst, "x inst", kRatio, "") \
-  R(ovr_util, "x util", kRatio, "") \
-  R(ovr_overlap, "x overlap", kRatio, "") \
-  R(ovr_freq, "x freq", kRatio, "") \
-  R(d_peak_ns, "time with busy units at peak", kNanoseconds, "") \
+    "D_thr = F_gemm / TPT_peak (Chopper, Eq. 6)") \
+  R(ovr_inst, "x inst", kRatio, "F_perf / F_gemm") \
+  R(ovr_util, "x util", kRatio, "1 / MFMA_util") \
+  R(ovr_overlap, "x overlap", kRatio, "D_50 % / D_0 %") \
+  R(ovr_freq, "x freq", kRatio, "(D_act / D_peak) / Ovr_overlap (to Eq. 10)") \
+  R(d_peak_ns, "time with busy units at peak", kNanoseconds, "D_peak = C_gpu / clock") \
   U(rho, \
-    "F_perf / (TPT_peak · MFMA_util · D_peak), the rate of busy matrix cycles over their peak. 1 at full rate, lower for " \
-    "slower types. Above 1.01 the operation is refused, because peak or counter is wrong") \
+    "F_perf / (TPT_peak · MFMA_util · D_peak): 1 at full rate, lower for slower types. Above 1.01, peak or counter " \
+    "is wrong, and the operation is refused") \
   R(theoretical_ns, "theoretical", kNanoseconds, \
     "bars, with the sum `dur_ns` exactly. First D_thr, then for factor f (for rho 1/rho) ln f / ln(D_act/D_thr) of D_act − " \
     "D_thr. A factor below 1 has a negative bar") \
@@ -304,16 +303,13 @@
   U(reason, "") \
   O("`overlap_factors`") \
   U(name, \
-    "D_50 % / D_0 % by three methods; durations over the shortest of the GPU. `curve`: isotonic regression on overlap, at " \
-    "0.5 and 0. `cumulative`: duration at half of the cumulative overlap, over the shortest. `quantile`: sorted overlaps " \
-    "against sorted durations. 1 if the overlap is `constant`. `pearson`: correlation of overlap and duration, null if " \
-    "constant") \
-  U(samples, "") \
-  R(curve, "curve", kRatio, "") \
-  R(cumulative, "cumulative", kRatio, "") \
-  R(quantile, "quantile", kRatio, "") \
-  R(pearson, "correlation", kRatio, "") \
-  R(constant, "overlap constant", kNone, "") \
+    "D_50 % / D_0 % of an operation by three methods; durations are over the shortest of the GPU") \
+  U(samples, "executions") \
+  R(curve, "curve", kRatio, "isotonic regression on overlap, at 0.5 and 0") \
+  R(cumulative, "cumulative", kRatio, "duration at half of the cumulative overlap, over the shortest") \
+  R(quantile, "quantile", kRatio, "sorted overlaps against sorted durations") \
+  R(pearson, "correlation", kRatio, "correlation of overlap and duration; null if the overlap is constant") \
+  R(constant, "overlap constant", kNone, "all overlaps are equal; the factors are then 1") \
   R(extrapolated, "extrapolated", kNone, "")
 
 // Configurations side by side
@@ -327,8 +323,8 @@
   R(unattributed_share, "unplaced", kShare, "") \
   U(span_ns, "median over samples of `span_ns`") \
   U(tokens, \
-    "medians over iterations. Tokens of `job`, or of `--tokens`, over the longest `span_ns` of a GPU, which is kernels, " \
-    "launch overhead and waits (the paper's duration plus bubbles). Null if tokens are unknown") \
+    "medians over iterations. Tokens of `job` or `--tokens`, over the longest `span_ns` of a GPU (the paper's " \
+    "duration plus bubbles). Null if unknown") \
   U(tokens_per_s, "") \
   R(tokens_per_s_ratio, "of the first's", kRatio, "") \
   O("`breakdown` (4)") \
@@ -380,8 +376,8 @@
     "the three iterations shown); null where either is constant") \
   O("`overlap_by_layer` (7, 9)") \
   U(config, \
-    "the first three iterations; of each phase the `--top` longest vector operations and matrix products (those in layers " \
-    "first); the longest attention outside backward. `--detail` chooses configurations") \
+    "the first three iterations: of each phase the `--top` longest vector operations and matrix products (layers " \
+    "first), and the longest attention") \
   U(phase, "") \
   U(op, "") \
   U(op_type, "") \
@@ -473,26 +469,23 @@
   R(missing, "missing", kText, "") \
   O("`insights`") \
   R(insight, "insight", kNone, \
-    "the paper's eight Insights as rules on these numbers: `holds`, `not` (these numbers do not show it) or `unknown`. Of " \
-    "`config`, or of `config` compared with `other_config`. The latter has at least a tenth more tokens on as many GPUs, " \
-    "and matrix products that take at least a tenth longer. Then the operation, collective or bar; the missing data. For " \
-    "one run also `breakdown.insights`. Tests: `Insights`") \
-  U(figure, "") \
-  R(insight_state, "says", kText, "") \
-  U(config, "") \
-  R(other_config, "against", kText, "") \
-  R(insight_of, "of", kText, "") \
-  R(why_not, "why not", kText, "") \
+    "the paper's Insight, as a [rule](#configurations-side-by-side) on these numbers. For one run also " \
+    "`breakdown.insights`. Tests: `Insights`") \
+  U(figure, "figure of the paper") \
+  R(insight_state, "says", kText, "`holds`, `not` (these numbers do not show it) or `unknown`") \
+  U(config, "the run of the rule") \
+  R(other_config, "against", kText, \
+    "with at least a tenth more tokens on as many GPUs, and matrix products at least a tenth longer") \
+  R(insight_of, "of", kText, "operation, collective or bar") \
+  R(why_not, "why not", kText, "the missing data") \
   R(insight_from, "from", kNone, \
-    "in `config` and in `other_config`: times in ns, else shares or numbers, by the rule below. Then the 95 % interval of " \
-    "the difference (rule 3: correlation, 5: share, 7: ratio); iterations of both (3: GPUs, 7: samples, 8: operations); " \
-    "related numbers") \
-  R(insight_to, "to", kNone, "") \
-  U(low, "") \
+    "in `config`: a time in ns, else a share or number, by rule") \
+  R(insight_to, "to", kNone, "as `insight_from`, in `other_config`") \
+  U(low, "95 % interval of the difference (rule 3: of the correlation; of the share in 5, of the ratio in 7)") \
   U(high, "") \
-  R(insight_n, "n", kCount, "") \
+  R(insight_n, "n", kCount, "iterations (GPUs in rule 3, samples in 7, operations in 8)") \
   R(other_n, "n, other", kCount, "") \
-  R(beside_from, "beside, from", kNone, "") \
+  R(beside_from, "beside, from", kNone, "related numbers") \
   R(beside_to, "beside, to", kNone, "") \
   R(insight_beside, "with it", kNone, "")
 
@@ -532,20 +525,17 @@
   R(busy_cores, "mean busy", kRatio, "") \
   O("`telemetry`") \
   R(level, "level", kText, \
-    "`iteration`: the span of a GPU in it. `phase`, `operation`: consecutive compute kernels of one phase or operation, " \
-    "from the first start to the last end, over all iterations. `gpu` is the device in its trace, `file` the trace if there " \
-    "are several") \
-  U(gpu, "") \
-  U(file, "") \
+    "`iteration`: the span of a GPU in it. `phase`, `operation`: their consecutive compute kernels, from first " \
+    "start to last end, over all iterations") \
+  U(gpu, "the device in its trace") \
+  U(file, "the trace, if there are several") \
   U(iter, "") \
   U(phase, "") \
   U(op, "") \
   R(intervals, "intervals", kCount, "how many, their union, the longest") \
   U(time_ns, "") \
   U(longest_ns, "") \
-  U(signal, \
-    "GPU: `sm_clock_mhz`, `memory_clock_mhz`, `power_w`, `gpu_util_percent`, `memory_util_percent`, `memory_used_bytes`, " \
-    "`temperature_c`. Machine: `cpu_power_w`, `active_cores`, `min_cores`") \
+  U(signal, "a signal of a GPU or of the machine, listed above") \
   R(how, "how", kText, "above") \
   U(value, "") \
   R(low, "low", kNone, "") \
@@ -566,8 +556,7 @@
   U(file, "") \
   U(device, "") \
   R(placed, "placed", kText, \
-    "`clear`: one delay fits. `clock_off`: the same, but outside the delay of a sensor (-150 to 250 ms); all signals of the " \
-    "GPU were shifted by it. `ambiguous`: several fit, and intervals contain all of them. Else the reason why it is unknown") \
+    "`clear`, `clock_off` or `ambiguous`, see [delay of a log](#delay-of-a-log); else the reason why it is unknown") \
   R(lag_ns, "lag", kNanoseconds, \
     "delay of a sample after the draw, clock and sensor together; its 95 % interval. The joint model is that of [energy of " \
     "a trace](#energy-of-a-trace)") \
@@ -587,38 +576,38 @@
   R(known_share, "work known, share", kShare, "") \
   R(unknown_ns, "work not known", kNanoseconds, "") \
   R(known_replayed_ns, "known in graph replays", kNanoseconds, \
-    "of `known_ns`, kernels of graph replays joined to their capture (`--capture`). The work is that of the captured " \
-    "operator. None if captures of other sizes fit as well, or the work depends on recorded lengths. Tests: `Replays`, " \
-    "`RoofLevels`, `golden/roof`") \
+    "of `known_ns`, graph replays joined to their capture (`--capture`), see " \
+    "[roofline](#distance-from-the-roofline). Tests: `Replays`, `golden/roof`") \
   R(with_roofline_ns, "with a roofline", kNanoseconds, \
     "of `known_ns`, on devices and in types with a known peak; = `roofline_ns` + `above_ns` − `below_roofline_ns` exactly") \
   R(roofline_ns, "at the roofline", kNanoseconds, \
     "Σ over calls of the longer of FLOP / peak and bytes / bandwidth, at boost clock") \
   R(above_ns, "above roof", kNanoseconds, \
-    "Σ over calls of the time above that; of the time below it. The second is positive only if data came from a cache, the " \
-    "algorithm needs fewer operations, or model or peak are wrong") \
-  R(below_roofline_ns, "faster than the roofline", kNanoseconds, "") \
+    "Σ over calls of the time above `roofline_ns`") \
+  R(below_roofline_ns, "faster than the roofline", kNanoseconds, \
+    "Σ over calls of the time below the roofline: data came from a cache, the algorithm needs fewer operations, or " \
+    "model or peak are wrong") \
   R(underfilled_ns, "above, in small calls", kNanoseconds, \
     "of `above_ns`, in calls that need less than 1 µs at the roofline: latency, not throughput") \
   R(roofline_share, "of roof", kShare, "`roofline_ns` / `with_roofline_ns`; above 1 if faster than the roofline") \
   R(actual_clock_ns, "with a sampled clock", kNanoseconds, \
-    "of `with_roofline_ns`, in calls between two clock samples of their GPU (`--telemetry`). Then their roofline time with " \
-    "arithmetic peaks scaled by the highest sampled clock around the call over the clock of the peaks, and its share. " \
-    "Tests: `RoofLevels`") \
-  R(actual_clock_roofline_ns, "at the roofline of that clock", kNanoseconds, "") \
+    "of `with_roofline_ns`, in calls between two clock samples of their GPU (`--telemetry`)") \
+  R(actual_clock_roofline_ns, "at the roofline of that clock", kNanoseconds, \
+    "roofline time of the calls in `actual_clock_ns`, with arithmetic peaks at the highest sampled clock around " \
+    "the call. Tests: `RoofLevels`") \
   R(actual_clock_roofline_share, "of roofline at that clock", kShare, "`actual_clock_roofline_ns` / `actual_clock_ns`") \
   R(calls_below_roofline, "calls faster than the roofline", kCount, \
-    "calls with `below_roofline_ns` above 0, for times in whole microseconds above one per kernel. Then those that the " \
-    "cache explains: bound by memory, no faster than the last-level cache, and slow enough for the bytes that it cannot " \
-    "hold") \
-  R(calls_cache_explained, "of these by the cache", kCount, "") \
+    "calls with `below_roofline_ns` above 0; for times in whole microseconds, above 1 µs per kernel") \
+  R(calls_cache_explained, "of these by the cache", kCount, \
+    "of `calls_below_roofline`, memory-bound, no faster than the last-level cache, and slow enough for the bytes " \
+    "that it cannot hold") \
   R(calls_fit_in_cache, "of these with bytes that fit the cache", kCount, \
-    "of `calls_below_roofline`, those bound by memory with bytes that fit the last-level cache but no faster one, if its " \
-    "rate is known (`cache_tb_s`). Their time; the time they need at the cache's rate; the number that are even faster. " \
-    "Tests: `RoofLevels`") \
-  R(fits_in_cache_ns, "in these", kNanoseconds, "") \
-  R(cache_roofline_ns, "at the cache's rate", kNanoseconds, "") \
-  R(calls_beyond_cache, "faster than the cache", kCount, "") \
+    "of `calls_below_roofline`, memory-bound with bytes that fit the last-level cache but no faster one, if its " \
+    "rate is known (`cache_tb_s`)") \
+  R(fits_in_cache_ns, "in these", kNanoseconds, "time of `calls_fit_in_cache`") \
+  R(cache_roofline_ns, "at the cache's rate", kNanoseconds, "time of `calls_fit_in_cache` at the cache's rate") \
+  R(calls_beyond_cache, "faster than the cache", kCount, \
+    "of `calls_fit_in_cache`, calls faster than the cache. Tests: `RoofLevels`") \
   R(nested_calls, "calls less others inside", kCount, \
     "calls left with their work less that of calls inside them, so that nothing counts twice") \
   U(flop, "operations that the shapes ask for, see the table of models") \
@@ -655,8 +644,8 @@
   U(span_ns, "") \
   O("`roofline.ops`, `roofline.phases`, `roofline.places`") \
   U(phase, \
-    "`ops`: operator calls of one name and shape, over layers, iterations and GPUs, by `above_ns`. `phases`: all of one " \
-    "phase. `places`: one layer in one phase, by `above_ns`. Also the sums above") \
+    "`ops`: operator calls of one name and shape. `phases`: all of one phase. `places`: one layer in one phase. " \
+    "Longest `above_ns` first. Also the sums above") \
   U(op, "") \
   R(shape, "shape", kText, "sizes of the first three tensors, type of the first") \
   R(op_kind, "kind", kText, \
@@ -678,19 +667,14 @@
   O("`roofline.unknown`") \
   U(name, "operator, or kernel where none is around its launch; `share` of `kernel_ns`") \
   U(reason, \
-    "one of: replayed by a graph; launch not in the trace; launched outside operators; shapes not recorded; no model of the " \
-    "operator; types, values or shapes not covered; known within bounds") \
+    "why the work is unknown, see [unknown work](#unknown-work)") \
   U(kernels, "") \
   U(dur_ns, "") \
   U(share, "") \
   O("`roofline.bounds`") \
   U(op, \
-    "calls of one name and shape with only bounds on lengths or types. `bounds`: paged attention, where only the longest " \
-    "sequence is recorded, and tables of FBGEMM. `by the launch grid`: PyTorch's elementwise kernels without work from an " \
-    "operator around them. Their name and grid show types, tensors and elements. Tensors count as distinct and as read from " \
-    "memory. If one is used twice, or comes from a cache, a share may be above 1. Upper bounds end at the bytes that memory " \
-    "transfers in the time of the calls, plus twice the last-level cache (read from it, and left in it), if its size is " \
-    "known. Their time is part of `unknown_ns`. Tests: `RoofLevels`, `AttentionWork`, `FbgemmWork`, `PointwiseLaunch`") \
+    "calls of one name and shape with only bounds on lengths or types, see [bounds](#bounds-of-unknown-work). Part " \
+    "of `unknown_ns`") \
   U(shape, "") \
   U(device, "") \
   U(calls, "") \
@@ -704,8 +688,8 @@
   R(same_kernel_ns, "known from the same kernel", kNanoseconds, \
     "of `dur_ns`, with elements per thread known from launches of the same kernel over recorded sizes") \
   R(limited_ns, "limited by the roofline", kNanoseconds, \
-    "of `dur_ns`, with an upper bound from memory and a full last-level cache: the maximum elements per thread that " \
-    "these supply in every launch of the kernel") \
+    "of `dur_ns`, with an upper bound from memory and a full last-level cache: the most elements per thread that " \
+    "these supply") \
   R(calls_above, "above 100 %", kCount, \
     "calls faster than the roofline with the minimum work; those that a full last-level cache does not explain") \
   R(calls_unexplained, "not explained", kCount, "") \
@@ -719,20 +703,15 @@
   U(collectives, "") \
   U(dur_ns, "") \
   R(algorithm_bytes_per_s, "algorithm bandwidth", kPerSecond, \
-    "message over time; then the same times the bus factor. The factor is 2 (n − 1) / n for all-reduce, (n − 1) / n " \
-    "for all-gather, reduce-scatter and all-to-all, else 1") \
-  U(bus_bytes_per_s, "") \
+    "message over time") \
+  U(bus_bytes_per_s, "message over time, times the factor of the collective, see [bus bandwidth](#bus-bandwidth)") \
   R(algorithm_gb_per_s, "GB/s", kRatio, "") \
   R(bus_gb_per_s, "bus GB/s", kRatio, "") \
   R(link_share, "of link", kShare, \
     "bus bandwidth over what the link allows; null where that is not known") \
   R(link, "link", kText, \
-    "the slower of `peers`, which is `link_gb_s` of the specifications, and, for groups over several machines, `network`. " \
-    "The latter is the maximum of any algorithm with one card of `nic_gb_s` per GPU, which is an assumption. For n ranks on " \
-    "m machines of k it is `nic_gb_s` k (n − 1) / n · m / (m − 1) for all-reduce, all-gather and reduce-scatter. It is " \
-    "`nic_gb_s` k for broadcast and reduce, and `nic_gb_s` (n − 1) / (n − k) for all-to-all. Switches that reduce (SHARP) " \
-    "can exceed it. Machines have as many ranks as the trace lists GPUs, 8 if it lists one. Null if a group spans machines " \
-    "and no rate is known. Tests: `Collectives`") \
+    "the slower of `peers` and, over several machines, `network`, see [bus bandwidth](#bus-bandwidth). Null if no " \
+    "rate is known. Tests: `Collectives`") \
   O("`roofline.peaks`") \
   U(device, "figures for the comparison, by attribute of the specifications, in bytes, bytes/s and FLOP/s") \
   U(quantity, "") \
@@ -742,10 +721,10 @@
 #define ASSAY_MEMORY_RESULTS(R, U, O) \
   O("`memory`") \
   R(driver_allocations, "driver allocations", kCount, \
-    "calls of all threads that allocate driver memory (`cudaMalloc`, `hipMalloc`, and those of pinned, managed and virtual " \
-    "memory); calls that free it; their time. Tests: `Memory`, `golden/memory`") \
-  R(driver_frees, "driver releases", kCount, "") \
-  R(driver_ns, "in driver memory calls", kNanoseconds, "") \
+    "calls of all threads that allocate driver memory: `cudaMalloc`, `hipMalloc`, also pinned, managed and virtual") \
+  R(driver_frees, "driver releases", kCount, "calls of all threads that free driver memory") \
+  R(driver_ns, "in driver memory calls", kNanoseconds, \
+    "time in calls that allocate or free driver memory. Tests: `Memory`, `golden/memory`") \
   O("`memory.devices`") \
   U(file, "one device of one trace") \
   U(device, "") \
@@ -763,9 +742,10 @@
   R(outside_events, "outside operators", kCount, "") \
   O("`memory.phases`, `memory.ops`") \
   U(phase, \
-    "of the kernels launched below the operator, if they have one. `op`: among those around the event, the innermost that " \
-    "launches kernels, itself or in its children, else the innermost. Null if unknown") \
-  U(op, "") \
+    "of the kernels launched below the operator, if any. Null if unknown") \
+  U(op, \
+    "of the operators around the event, the innermost that launches kernels, in its children too; else the " \
+    "innermost") \
   R(allocations, "allocations", kCount, "events of positive and of negative bytes, and their sums; also of `devices`") \
   R(frees, "releases", kCount, "") \
   R(allocated_bytes, "asked for", kBytes, "") \
@@ -787,17 +767,16 @@
   R(snapshot_segments, "segments", kCount, "segments at the snapshot; blocks in use") \
   R(blocks, "blocks", kCount, "") \
   R(actions, "actions", kCount, \
-    "recorded actions of the allocator. In order: all; segments allocated from the driver or mapped; freed or unmapped; " \
-    "failed allocations; unknown names") \
-  R(segment_allocations, "segments taken", kCount, "") \
-  R(segment_frees, "segments given back", kCount, "") \
-  R(out_of_memory, "out of memory", kCount, "") \
-  R(unknown_actions, "unknown actions", kCount, "") \
+    "recorded actions of the allocator") \
+  R(segment_allocations, "segments taken", kCount, "segments allocated from the driver or mapped") \
+  R(segment_frees, "segments given back", kCount, "segments freed or unmapped") \
+  R(out_of_memory, "out of memory", kCount, "failed allocations") \
+  R(unknown_actions, "unknown actions", kCount, "unknown names") \
   R(inconsistent_blocks, "contradictions of blocks", kCount, \
-    "segments that are not the sum of their blocks, and blocks in an unknown state. Then releases of free memory, " \
-    "allocations of used memory, and blocks that differ from the result of the actions. If either or `unknown_actions` is " \
-    "above 0, no peak is reported") \
-  R(inconsistent_actions, "contradictions of actions", kCount, "") \
+    "segments that are not the sum of their blocks, and blocks in an unknown state") \
+  R(inconsistent_actions, "contradictions of actions", kCount, \
+    "releases of free memory, allocations of used memory, blocks that differ from the actions' result. Above 0 of " \
+    "any: no peak") \
   R(first_reserved_bytes, "reserved before", kBytes, "reserved before the first action; null where not known") \
   O("`memory.holders`") \
   U(device, "device of the blocks in use at the snapshot; parts of `in_use_bytes`") \

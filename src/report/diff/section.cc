@@ -57,13 +57,13 @@ std::string_view noise_words(DiffNoise noise) {
     case DiffNoise::kNoChange:
       return "no change";
     case DiffNoise::kReal:
-      return "beyond noise";
+      return "statistically significant";
     case DiffNoise::kNoise:
-      return "inside noise";
+      return "not significant";
     case DiffNoise::kUnknown:
       break;
   }
-  return "cannot tell";
+  return "unknown";
 }
 
 Facts sides_facts(const DiffReport& report) {
@@ -190,7 +190,7 @@ std::string row_state(const DiffRow& row) {
   if (row.change_ns == 0) return "same";
   const bool slower = row.change_ns > 0;
   std::string text = slower ? "slower" : "faster";
-  if (row.noise == DiffNoise::kNoise) text += ", in noise";
+  if (row.noise == DiffNoise::kNoise) text += ", not significant";
   if (row.match != DiffMatch::kName) text += ", by " + std::string(diff_match_name(row.match));
   return text;
 }

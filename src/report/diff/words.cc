@@ -219,7 +219,8 @@ std::string largest_moves(const std::vector<Move>& moves, const std::string& nou
 }
 
 // For a change that is not significant: its significant parts, including the idle time before them.
-std::string beyond_noise(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
+std::string significant_moves(const DiffReport& report, DiffLevelKind kind,
+                              const std::string& noun) {
   std::vector<Move> moves;
   for (const DiffRow& row : level_of(report, kind).rows) {
     const bool named = kind == DiffLevelKind::kPart || !row.rest;
@@ -234,7 +235,7 @@ std::string beyond_noise(const DiffReport& report, DiffLevelKind kind, const std
 
 std::string origins(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
   const bool noise = report.time.noise == DiffNoise::kNoise && !report.hidden_by_few;
-  if (noise) return beyond_noise(report, kind, noun);
+  if (noise) return significant_moves(report, kind, noun);
 
   const std::vector<Move> moves = moves_of(level_of(report, kind));
   const int64_t largest = moves.empty() ? 0 : std::abs(moves.front().ns);

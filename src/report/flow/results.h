@@ -17,8 +17,8 @@
     "idle time / the windows of all devices; the windows are the answer's, not IL") \
   O("flow") \
   R(window_ns, "window", kNanoseconds, \
-    "from the first call that submits a GPU activity (or the first activity, if earlier) to the end of the last " \
-    "activity, without time that the recorder left out") \
+    "from the first call that submits a GPU activity, or an earlier first activity, to the end of the last. Time " \
+    "that the recorder left out is not part of it") \
   R(judged_ns, "of it analyzed", kNanoseconds, \
     "of it, the stretch that `bottleneck`, `causes[]` and the actions describe; the whole window if nothing is left " \
     "out") \
@@ -299,8 +299,9 @@
   R(path_share, "of path", kShare, "`ns` / the makespan of that path") \
   O("path.parts[]") \
   U(name, "operator, frame, call or GPU activity; for latencies, the two events around it") \
-  U(kind, "`work`, `call`, `host`, `latency`, `queue`, `start`. `return`: from the end of a call's awaited activity " \
-    "to its return. `unseen`: unexplained excess over typical") \
+  U(kind, \
+    "`work`, `call`, `host`, `latency`, `queue` or `start`. `return`: from the end of the awaited activity to the " \
+    "call's. `unseen`: unexplained, above typical") \
   U(cause, "as `path.causes[].cause`") \
   U(ns, "its time on the path; the rows add up to `makespan_ns`") \
   U(path_share, "") \
@@ -333,32 +334,26 @@
   R(per, "per", kText, "scope of the times: `iteration`, or the whole `run`") \
   R(iterations_used, "iterations used", kCount, "number of durations in the medians: iterations after the first") \
   R(before_ns, "before", kNanoseconds, \
-    "median over the iterations after the first, as recorded, from the end of the last GPU activity launched in one " \
-    "to that of the next. In a run without iterations, from the start of the window to the end of the last GPU " \
-    "activity") \
+    "median over the iterations after the first, between their last activity ends. It is the time from the " \
+    "window's start if there are no iterations") \
   R(after_ns, "after", kNanoseconds, "the same in the replay with the changes") \
   U(gain_ns, \
     "median reduction over iterations; `run_gain_ns` for a run without iterations") \
   R(low95_ns, "from", kNanoseconds, \
-    "interval of that median. Six iterations or more: 95 %, by order statistics. Fewer: minimum and maximum. The " \
-    "lower end is the lower of two replays: long unexplained waits move with their predecessor, or keep their " \
-    "recorded end") \
+    "interval of that median: 95 % by order statistics with six iterations or more, else minimum and maximum. See " \
+    "[intervals of a gain](#intervals-of-a-gain)") \
   R(high95_ns, "to", kNanoseconds, "") \
   R(run_gain_ns, "of the run", kNanoseconds, "reduction of the end of the run's last GPU activity") \
   R(run_low_ns, "of the run, from", kNanoseconds, \
-    "range of `run_gain_ns`. Typical times that the run does not determine (of launches, successive activities, " \
-    "returns, calls that always waited) are at either end of their possible range. If all are determined: " \
-    "`run_gain_ns`. `low95_ns` and `high95_ns` include the range") \
+    "range of `run_gain_ns`, see [intervals of a gain](#intervals-of-a-gain). `low95_ns` and `high95_ns` include it") \
   R(run_high_ns, "of the run, to", kNanoseconds, "") \
   R(refused, "no number because", kText, \
-    "reason for the missing number. Replay: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`. " \
-    "Iterations: `few_iterations`, `varies`, `chain_varies`. Graphs: `not_capturable`, `in_graphs`. Missing data: " \
-    "`needs_ranks`, `no_shapes`, `no_peaks`, `no_operators`") \
+    "reason for the missing number, see [refusals](#refusals)") \
   O("whatif.actions[]") \
   U(name, "the change, in the syntax of `--edit`") \
   R(edits, "what it does", kText, "the same in words") \
   U(kind, \
-    "`up to`: the removed time costs nothing afterwards; `simulated`: it gets a stated value") \
+    "`up to` if the removed time costs nothing afterwards; `simulated` if it gets a stated value") \
   U(before_ns, "as `whatif.joint`, for this change alone") \
   U(after_ns, "") \
   U(gain_ns, "") \
@@ -534,9 +529,8 @@
   R(bytes, "bytes", kBytes, "of the larger side, median") \
   U(transfer_ns, "") \
   R(bus_bytes_per_s, "bus bandwidth", kPerSecond, \
-    "bytes × factor over the transfer. Factor: 2 (n − 1) / n for all-reduce, (n − 1) / n for all-gather, " \
-    "reduce-scatter and all-to-all, else 1. `null` for an all-to-all with ranks that send or receive different " \
-    "amounts: the part that stays on its rank is not recorded") \
+    "bytes × [factor](#bus-bandwidth) over the transfer. `null` for an all-to-all with ranks that send or receive " \
+    "different amounts") \
   R(peers_transfer_ns, "of other groups", kNanoseconds, \
     "median of other groups of this kind, size and number of ranks; `null` without such a group") \
   U(gain_ns, "with its transfers at that median, if they take more than 1.5 times as long")

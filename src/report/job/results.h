@@ -46,8 +46,8 @@
   R(saved_per_iteration_ns, "an iteration", kNanoseconds, "`saved_ns` / iterations") \
   R(saved_alone_ns, "saved alone", kNanoseconds, "the same with this row alone; two faults may hide each other") \
   R(above_usual, "above typical", kShare, \
-    "median of local compute / typical local compute − 1 (for sets, of the median member). For links: transfer / " \
-    "typical transfer − 1. For `pauses`: the longest host stall, in iterations") \
+    "median of local compute / typical − 1 (for sets, of the median member); for links, of transfer; for `pauses` " \
+    "the longest stall, in iterations") \
   U(peers, "ranks that the typical value is taken from, median over positions") \
   R(paused_iterations, "iterations", kCount, "for `pauses`: iterations with a host stall; 0 = all") \
   R(first_hit, "first", kNone, "iteration of the first host stall; `null` if they are not known one by one") \

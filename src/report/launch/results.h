@@ -189,8 +189,8 @@
     "`launches_saved` × F, a bound on host time saved that needs no replay; `null` without F") \
   U(device_ns, "Σ t_k of its kernels over these occurrences") \
   R(device_least_ns, "device, at least", kNanoseconds, \
-    "lower bound of the same with one kernel for each occurrence: bytes read over the memory rate (the cache rate if they " \
-    "fit), 1 µs, or the product's own time. `null` without shapes, or without the GPU's figures") \
+    "lower bound for one kernel an occurrence: bytes over the memory or cache rate, 1 µs, or the product's own " \
+    "time. `null` without shapes or GPU figures") \
   U(launch_queue_ns, "Σ t_l of its kernels over these occurrences") \
   U(speedup, "K_eager / (K_eager − `launches_saved`), of this chain alone") \
   R(common_ops, "in", kText, \
@@ -223,8 +223,8 @@
     "b_g − (q_g − c)/s with s = (q_{g+1} − q_g)/(b_{g+1} − b_g), limited to [b_c, b_g]") \
   R(coarse, "coarse", kNone, "there is one such point only, or s ≤ 0: b* = √(b_c·b_g)") \
   R(inflection_low, "interval from", kRatio, \
-    "5 % and 95 % of b* over 2000 resamples of the repeats (fixed seed), if every batch has at least 2 repeats; else b_c " \
-    "and b_g. A resample without transition counts as the end of the sweep of its result") \
+    "5 % and 95 % of b* over 2000 resamples (fixed seed), if every batch has 2 repeats; else b_c and b_g. See " \
+    "[interval](#interval-of-the-inflection)") \
   R(inflection_high, "interval to", kRatio, "") \
   R(interval_source, "interval source", kText, \
     "`bootstrap`, `bracket`, or `none` when there is no transition") \
@@ -240,8 +240,8 @@
   U(launches, "") \
   R(tklqt_per_launch_ns, "per launch", kNanoseconds, "q") \
   U(queue_share, \
-    "max(0, 1 − F/q), with c if F is not given; `null` without either. A lower bound, because launches faster than F hide " \
-    "some queueing. Not the `queue_share` of one trace") \
+    "max(0, 1 − F/q), with c for a missing F; `null` without both. Launches faster than F hide queueing, so it is " \
+    "a lower bound. Unlike `queue_share` of one trace") \
   R(latency_ns, "latency", kNanoseconds, "mean of the column, or of IL") \
   U(gpu_idle_share, "means of the columns, or of idle time / IL") \
   U(cpu_idle_share, "") \

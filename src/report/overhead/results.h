@@ -12,25 +12,23 @@
 // Sums
 #define ASSAY_OVERHEAD_SUM_RESULTS(R, U, O) \
   R(mode, "mode", kText, \
-    "`exclusive` (each instant of a thread once). Or as printed: `paper` (`--mode literal` is the same) or `code`, see " \
-    "`ft_dispatch_ns`. With `--replay` the default is `paper`") \
+    "`exclusive` (each instant of a thread once), `paper` (also as `literal`) or `code` (see `ft_dispatch_ns`). " \
+    "With `--replay` the default is `paper`") \
   U(n, "N: rows") \
   R(n_launch, "launches", kCount, \
     "calls that own a row; `n` = `n_launch` + `without_call` + `graph_followers` + " \
     "`shared_followers`") \
   R(dispatch_base_ns, "dispatch base", kNanoseconds, \
-    "T_dispatch_base (Eq. 7): the median of mean T_dispatch over unique kernels with I_lib = 0. Only launches count with an " \
-    "entry that launched nothing else (no other GPU activity under it). Means of 100 ns or less are noise and left out. For " \
-    "an even number, the mean of the middle two, rounded up. With `base_weighting` = `invocation` the median is over " \
-    "launches. `null` without such a kernel, and used as 0. One base for all windows") \
+    "T_dispatch_base (Eq. 7), see [dispatch base](#dispatch-base). `null` without a kernel to take it from, and " \
+    "used as 0. One base for all windows") \
   R(base_weighting, "base over", kText, \
     "`kernel` (the authors' program) or `invocation` (Eq. 7 as printed)") \
   R(base_samples, "samples of the base", kCount, "number of unique kernels or launches in the base") \
   R(t_py_ns, "T_Py", kNanoseconds, \
     "Σ T_Py over owners; in `exclusive` mode `exclusive_py_ns`") \
   R(ft_dispatch_ns, "dispatch", kNanoseconds, \
-    "`exclusive`: dispatch of owners with I_lib = 0; of the others, at most the base. `paper`: `n_launch` · base. `code`: " \
-    "base for owners with I_lib = 1, own T_dispatch for the others, as in the authors' program") \
+    "`exclusive`: dispatch; at most the base for I_lib = 1. `paper`: `n_launch` · base. `code`: the base for I_lib " \
+    "= 1, else own T_dispatch") \
   R(ft_ns, "ΔFT", kNanoseconds, "Σ ΔFT = `t_py_ns` + `ft_dispatch_ns` (Eq. 4)") \
   R(ct_ns, "ΔCT", kNanoseconds, \
     "Σ I_lib · max(0, T_dispatch − base) over owners (Eq. 8); in `exclusive` mode with disp " \
@@ -38,17 +36,16 @@
   R(kt_ns, "ΔKT", kNanoseconds, \
     "as printed, `n_launch` · launch-overhead floor; in `exclusive` mode `exclusive_call_ns`, the time in the launch calls") \
   R(t_orch_ns, "T_Orch", kNanoseconds, \
-    "T_Orchestration = `ft_ns` + `ct_ns` + `kt_ns` (Eq. 2); in `exclusive` mode `t_orch_exclusive_ns`. `null`, like its " \
-    "parts, if nothing can be charged (`host_cost_untold`). Then no launch call of the kernels is in the trace, or their " \
-    "calls have no operator and the launch-overhead floor is unknown. This is not 0") \
+    "T_Orchestration = `ft_ns` + `ct_ns` + `kt_ns` (Eq. 2); `exclusive`: `t_orch_exclusive_ns`. `null` if [nothing " \
+    "can be charged](#costs-that-cannot-be-charged)") \
   R(kt_fw_ns, "ΔKT_fw", kNanoseconds, \
     "Σ max(0, T_launch − launch-overhead floor): time of the launch path above it, including the wait in the queue. Not in " \
     "`t_orch_ns`") \
   R(t_device_ns, "T_Device", kNanoseconds, \
     "T_DeviceActive = Σ t_k over all rows: a sum, not a union") \
   R(hdbi, "HDBI", kRatio, \
-    "`t_device_ns` / (`t_device_ns` + `t_orch_ns`) (Eq. 3). 0 is host-bound, 1 is device-bound, and at 0.5 both are equal. " \
-    "`null` without rows, and if nothing can be charged (`host_cost_untold`). Neither the paper nor Assay defines classes") \
+    "`t_device_ns` / (`t_device_ns` + `t_orch_ns`) (Eq. 3): 0 is host-bound, 1 device-bound. `null` without rows " \
+    "or without `t_orch_ns`. It has no classes") \
   R(host_observed_ns, "host time observed", kNanoseconds, \
     "Σ (T_Py + T_dispatch + T_launch) over owners, literally (the authors' program)") \
   R(host_framework_ns, "host time, framework", kNanoseconds, "`host_observed_ns` − `n_launch` · launch-overhead floor")
@@ -89,9 +86,8 @@
 // Wall time
 #define ASSAY_OVERHEAD_WALL_TIME_RESULTS(R, U, O) \
   R(t_e2e_ns, "T_e2e", kNanoseconds, \
-    "whole trace: from the earliest operator, call or row, or outermost frame around a launch, to the end of the last " \
-    "kernel. Window: from its start to the later of its end and the end of its last kernel. Phase: Σ over its windows. 0 " \
-    "without rows in the whole trace") \
+    "whole trace, a window, or Σ over the windows of a phase, see [wall time](#wall-time). 0 without rows in the " \
+    "whole trace") \
   R(idle_fraction, "GPU idle, of T_e2e", kShare, \
     "(`t_e2e_ns` − `t_device_ns`) / `t_e2e_ns`; negative when kernels run side by side. " \
     "`null` where `t_e2e_ns` is 0, like the next two") \
@@ -128,11 +124,11 @@
     "by base and launch-overhead floor each") \
   R(without_call_ns, "without a call, T_Device", kNanoseconds, "") \
   R(without_op, "without an operator", kCount, \
-    "owners with a call that has no entry, Σ t_k. T_Py and T_dispatch are unknown and count as 0 or, in `paper` mode, as " \
-    "the base. If they are half of the launches or more, the text has T_Orch as a lower and HDBI as an upper bound. If they " \
-    "are all launches, the table of layers has no value for Python, dispatch and library; JSON has their 0. Test: " \
+    "owners with a call that has no entry. T_Py and T_dispatch are unknown and count as 0 or, in `paper` mode, as " \
+    "the base") \
+  R(without_op_ns, "without an operator, T_Device", kNanoseconds, \
+    "Σ t_k of `without_op`. Half of the launches or more: T_Orch is a lower and HDBI an upper bound. Test: " \
     "`HostOverheadWords`") \
-  R(without_op_ns, "without an operator, T_Device", kNanoseconds, "") \
   R(without_py, "without Python", kCount, \
     "owners with an entry that has neither frame nor outer operator. T_Py is 0") \
   R(negative_launch_clamped, "T_launch clamped to 0", kCount, \
@@ -172,27 +168,27 @@
   R(repeats, "repeats", kNone, "") \
   O("`crossovers`") \
   U(platform, \
-    "the two adjacent points around HDBI = 0.5, with the other size `fixed`. Then the size at 0.5, interpolated " \
-    "linearly in HDBI over log(size), and the direction of the change") \
-  R(along, "along", kText, "") \
+    "the two adjacent points around HDBI = 0.5") \
+  R(along, "along", kText, "the size that changes") \
   U(batch, "") \
   U(seq_len, "") \
-  R(fixed, "other size", kNone, "") \
-  R(from, "from", kNone, "") \
+  R(fixed, "other size", kNone, "the other size") \
+  R(from, "from", kNone, "sizes of the two points") \
   R(to, "to", kNone, "") \
-  U(interpolated, "") \
-  R(to_device, "to the device", kNone, "") \
+  U(interpolated, "the size at 0.5, interpolated linearly in HDBI over log(size)") \
+  R(to_device, "to the device", kNone, "direction of the change") \
   O("`changes`") \
   U(batch, \
-    "Figures 10 and 11 at sizes of both platforms: (second − first) / first. The last is (1 − `hdbi_from`) · " \
-    "`t_orch_change`, the effect of T_Orch alone on wall time if host and device never overlapped") \
+    "Figures 10 and 11 at sizes of both platforms: (second − first) / first") \
   U(seq_len, "") \
   R(t_orch_change, "T_Orch, change", kShare, "") \
   R(t_device_change, "T_Device, change", kShare, "") \
   R(t_e2e_change, "T_e2e, change", kShare, "") \
   R(hdbi_from, "HDBI from", kRatio, "") \
   R(hdbi_to, "HDBI to", kRatio, "") \
-  R(t_e2e_change_from_orch, "by T_Orch alone", kShare, "")
+  R(t_e2e_change_from_orch, "by T_Orch alone", kShare, \
+    "(1 − `hdbi_from`) · `t_orch_change`: the effect of T_Orch alone on wall time if host and device never " \
+    "overlapped")
 
 // Other keys of overhead
 #define ASSAY_OVERHEAD_OTHER_RESULTS(R, U, O) \

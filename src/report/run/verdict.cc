@@ -34,9 +34,8 @@ std::string iterations_text(const LaunchReport& launch) {
   std::sort(latencies.begin(), latencies.end());
   const size_t n = latencies.size();
   const int64_t low_ns = latencies[(n - 1) / 2];
-  return "Inference latency (IL) is the time from the host's start on an iteration to the end of "
-         "its last kernel. It includes queue time, and exceeds an iteration where they overlap. "
-         "IL: median " +
+  return "Inference latency (IL) is the time from the host's start on an iteration to its last "
+         "kernel's end, including queues. It can exceed an iteration. IL: median " +
          format_ns(low_ns + (latencies[n / 2] - low_ns) / 2) + " of " + std::to_string(n) + ", " +
          format_ns(latencies.front()) + " to " + format_ns(latencies.back()) + ".";
 }

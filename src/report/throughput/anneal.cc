@@ -244,8 +244,9 @@ Prose targets_prose(const AnnealingReport& report) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
   prose.paragraphs.push_back(
       "predicted: the error of ALA trained on the lengths and batch sizes of each configuration "
-      "(Algorithm 8). actual and predicted: means over the subsets tried. confidence with "
-      "throughput: histograms include throughput.");
+      "(Algorithm 8).");
+  prose.paragraphs.push_back("actual and predicted: means over the subsets tried.");
+  prose.paragraphs.push_back("confidence with throughput: histograms include throughput.");
   const auto same_values = [&](const AnnealingTarget& a, const AnnealingTarget& b) {
     return a.by_seed.front().predicted_error == b.by_seed.front().predicted_error;
   };

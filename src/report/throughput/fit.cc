@@ -156,9 +156,8 @@ TrustNotes learning_trust(const ThroughputFit& fit, const Predictor& predictor) 
   if (without == rows) {
     notes.add("no_physics", rows, 0, kAll,
               fit.options.physics
-                  ? "without an analytical model, because no specifications of these models and "
-                    "devices are known: intervals are wider, other models and devices unknown. "
-                    "--specs FILE adds them"
+                  ? "without an analytical model, as specifications are unknown: intervals are "
+                    "wider, other models and devices unknown (--specs FILE)"
                   : "without an analytical model, as requested: intervals are wider, and other "
                     "models or devices are unknown");
   } else {

@@ -216,9 +216,8 @@ Chart pareto_chart(const PlanReport& report) {
   Chart chart{.key = "pareto_chart",
               .title = "Throughput per GPU against speed per user",
               .caption =
-                  "Output tokens; bands are 90 % intervals for a future benchmark run. Points of a "
-                  "GPU that another of its points beats in both are omitted. No rows: the GPU has "
-                  "none under the engine.",
+                  "Output tokens, with 90 % intervals for a future benchmark run. Points beaten "
+                  "in both by one of the same GPU are omitted. No rows: none under the engine.",
               .x = {"tokens/s per user (1000 / TPOT)", Unit::kCount, true},
               .y = {"tokens/s per GPU", Unit::kCount, true}};
   std::map<size_t, Series> by_offer;

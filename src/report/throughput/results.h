@@ -25,42 +25,29 @@
   R(weight, "weight", kText, "") \
   U(effect, "") \
   R(infeasible, "infeasible rows", kCount, \
-    "rows faster than reading the active weights once per output token. They are left out of the training data (of either " \
-    "method), of `fits` and of errors. Rows without specifications cannot be checked and are counted " \
-    "(`feasibility_unchecked`)") \
+    "rows faster than reading the active weights once per output token: not in training data, `fits` or errors. " \
+    "Needs specifications of model and hardware") \
   R(fitted_rows, "rows fitted", kCount, "rows that the process learnt from") \
   R(rows_with_specs, "rows with facts", kCount, \
     "of those, with specifications of model and hardware; names without") \
   R(unknown_names, "no specifications of", kText, "") \
   U(fits, "per group of the table the curve of ALA's Algorithm 2, see [ALA](#ala)") \
   U(left_out, \
-    "of the rows with specifications, if there are any, else of all rows, per hardware and framework (`group`; names " \
-    "without rows are omitted). `rows`, and `median_ape` and `p90_ape` of the absolute percentage error with one group at a " \
-    "time held out, in closed form") \
+    "per hardware and framework (`group`): `rows`, `median_ape` and `p90_ape` with one group at a time held out. " \
+    "Of rows with specifications, if any; else of all") \
   R(confidence, "confidence", kRatio, \
-    "training rows (those of `left_out`) in five equal parts by the predicted standard deviation with their group held out: " \
-    "`rows`, median `half_width90`, `median_ape`, `coverage90`") \
+    "rows of `left_out` in five equal parts by half-width, with their group held out: `rows`, median " \
+    "`half_width90`, `median_ape`, `coverage90`") \
   U(scales, \
-    "per `process` and `question`: `scale`, the number of standard deviations in a 90 % interval. It is the ⌈0.9(n+1)⌉-th " \
-    "smallest ratio of error to standard deviation, over n (`residuals`) errors with each block of the training rows held " \
-    "out. Blocks: row, length pair (group), configuration, model, hardware. For larger batches and longer lengths, rows " \
-    "above half of each configuration's own largest are held out (if it has others; above half of the overall largest if " \
-    "that leaves fewer than nine). Length ratios (abs log₂ of ii/oo) use the same over all rows. Benchmark runs (at least " \
-    "eight in the table) use the wider result of whole runs and whole engine builds held out, and no other question's scale " \
-    "is smaller. Without an analytical model it is at least the normal distribution's 1.645. It is at least 0.1, because " \
-    "identical rows show nothing about the next run. `measured` is false with fewer than 9 errors or 8 blocks. The assumed " \
-    "scale is then the largest of 1.645, the errors so far and all measured scales; with fewer than 9 rows the rows' own " \
-    "errors count too") \
+    "per `process` and `question`: `scale`, the number of standard deviations in a 90 % interval, see [scale of " \
+    "intervals](#scale-of-intervals)") \
   R(fit_weight, "own fit", kShare, \
-    "Σp² / (Σp² + Σf²) over the same rows that the configurations' own fits answer; p and f are the errors of process and " \
-    "fit in logarithms (Bates and Granger, 1969). Weights are inverse to the squared errors. Null for other questions, and " \
-    "with fewer than nine such rows") \
+    "Σp² / (Σp² + Σf²); p and f are errors in logarithms of process and latency fit. Null for other questions and " \
+    "below nine such rows") \
   R(blended_scale, "with it", kRatio, "the scale as above when both answer together") \
   U(pair_scales, \
-    "per `process`, `question` and `group` (hardware|framework): the `scale` of its rows. It is the smallest error s with " \
-    "at least 0.9(m + 21) for the sum of its own m errors up to s and 20 times the share of all rows' errors up to s. Some " \
-    "pairs have less variation than others, and a pair with few errors stays near the scale of all. For rows, length pairs " \
-    "and configurations; models, hardware, larger batches and longer lengths have correlated errors, too few per pair") \
+    "per `process`, `question` and `group` (hardware|framework): the `scale` of its rows, see [scale of " \
+    "intervals](#scale-of-intervals)") \
   U(predictions, "one element per point, in the order asked") \
   U(at, "the point: `hw`, `n`, `fw`, `model`, `variant`, `ii`, `oo`, `bb`") \
   U(tokens_per_s, \
@@ -71,36 +58,19 @@
     "`interval` names; the interval always holds the point") \
   R(high90, "to", kCount, "") \
   R(interval, "interval", kText, \
-    "`measured` if errors of the rows on this question show that it is 90 %. Else `assumed`, without a guarantee, for one " \
-    "of these reasons. The scale is not `measured`. The point is beyond batch, lengths, devices, model sizes, memory or " \
-    "context (`reasons`). All rows have one batch size, the point another, and there is no analytical model (half the " \
-    "interval grows by 0.22 in logarithms per doubling, which was enough for 90 % of 434 rows of LLM-Inference-Bench with " \
-    "one known batch size of a configuration). `ii`/`oo` is beyond the rows' by more than `--extrapolation-factor` times, " \
-    "or the length ratio's scale is not measured (0.05 per doubling, enough for 90 % in AIConfigurator)") \
+    "`measured` if held-out rows show that the interval contains 90 %, else `assumed`, see [assumed " \
+    "intervals](#assumed-intervals)") \
   R(half_width90, "±", kShare, "`high90` / `tokens_per_s` − 1") \
   R(tokens_per_s_per_gpu, "tokens/s/GPU", kCount, "`tokens_per_s` / `n`") \
   R(latency_ms, "latency, ms", kCount, "(ii + oo) · sequences / `tokens_per_s`") \
   R(question, "question", kText, \
-    "what is new about the point: `row` (its batch size at most), `length pair`, `configuration`, `model`, `hardware` (or " \
-    "hardware and framework together), `larger batch` or `longer length` (than any row of the configuration). The scale is " \
-    "that question's, as in `evaluate` on S3 and S4. A new configuration, model or hardware that is also beyond the rows of " \
-    "the hardware and framework has the wider scale of the two. For latencies (`plan`, `latency_errors`): `other campaign` " \
-    "(the configuration has rows), `configuration`, `model` (none under the engine on the GPU), `new model` (none at all: " \
-    "intervals are of models held out under one engine), `hardware`") \
+    "what is new about the point, see [question of a point](#question-of-a-point). It selects the scale") \
   R(status, "status", kText, \
-    "`inside`. `wide` if it would be inside and `half_width90` is above 1: only the range is meaningful, and no goal is " \
-    "`met` by it. `outside` if one of these holds. The hardware, or hardware and framework together, has no row (a " \
-    "framework without any row is an error, exit 2). The model is new and is more than twice or less than half the size of " \
-    "any measured one, the first with experts, or without specifications. Batch, lengths or devices are beyond the rows of " \
-    "that hardware and framework by more than `--extrapolation-factor` (4) times. `ii` / `oo` is beyond theirs. All rows " \
-    "have one batch size, the point another, and there is no analytical model. `ii` + `oo` exceeds the model's context, and " \
-    "no row of it was as long. The configuration has no row and its weights exceed the memory of all devices (p · " \
-    "parameters > `n` · memory, by the specifications). For any method, the prediction itself is `infeasible`. `no answer` " \
-    "if nothing can be computed") \
+    "`inside`, `wide`, `outside` or `no answer`, see [status of a point](#status-of-a-point)") \
   R(reasons, "reasons", kText, "why it is outside") \
   U(basis, \
-    "`gp on physics`, or `gp without physics` if specifications are missing (only lengths, batch, devices and names); with " \
-    "the suffix ` and latency fit` if `fit_weight` is above 0") \
+    "`gp on physics`; `gp without physics` if specifications are missing. The suffix ` and latency fit` if " \
+    "`fit_weight` is above 0") \
   U(fit_weight, "w above: 0 within the configuration's rows") \
   R(nearest, "nearest", kText, \
     "the nearest measured rows: most in common first, then least absolute log₂ of the " \
@@ -109,18 +79,14 @@
     "with `--curves`: throughput over batch per configuration and lengths, with " \
     "`measured_tokens_per_s` where there is a row") \
   U(widest, \
-    "the point with the widest interval of the `compared` points: those requested, else every unmeasured combination of a " \
-    "configuration's lengths and its framework's batch sizes. `point`, its prediction") \
+    "prediction of the `point` with the widest interval: of those requested, else of all without a row (a " \
+    "configuration's lengths, its framework's batch sizes)") \
   U(suggestions, \
-    "points with the measurement that narrows it most: `interval_reduction_share` is 1 − sd after / sd now of the " \
-    "posterior; `next_low90`, `next_high90` if the estimate stays") \
+    "measurements that narrow it most: `interval_reduction_share` is 1 − sd after / sd now. `next_low90`, " \
+    "`next_high90` assume the same estimate") \
   R(goal, "goal", kText, \
-    "the requested goal and its `confidence`, 0.95. Each of `goal_points` is `met` if the lower end of a measured 90 % " \
-    "interval meets it (one-sided 95 %; with an assumed one it is `likely`), `likely` if the estimate does, `unlikely` if " \
-    "only the upper end does, and `missed` otherwise. `outside` is beyond the range of the data, for any estimate. Such " \
-    "points are never chosen, and are errors with `--strict`. Points are sorted best first. With a latency limit, the order " \
-    "is by tokens/s per device (`--rank total`: of all devices). Otherwise it is by fewest devices and then smallest batch " \
-    "(`--rank total`: smallest batch). The closest other points follow") \
+    "the requested goal, with `confidence` 0.95. `goal_points` are listed best first, see [points for a " \
+    "goal](#points-for-a-goal)") \
   U(goal_points, \
     "the points against the goal; throughput that is exceeded, latency that is kept, with " \
     "95 % confidence") \
@@ -194,9 +160,8 @@
   R(latency, "latency", kText, "`TTFT`, `TPOT` or `end to end`, means over a run's requests") \
   R(campaigns, "campaigns", kCount, "benchmark runs of the rows") \
   R(baseline_median_ape, "physics, median", kShare, \
-    "the same error for the analytical model times one factor per engine and GPU. For `question` `nearest GPU` (split GPU), " \
-    "for the prediction of the vendor's nearest GPU with rows, times the ratio of bandwidths (TTFT: of 16-bit peaks), " \
-    "without intervals") \
+    "the same error for the analytical model times one factor per engine and GPU; for `question` `nearest GPU` see " \
+    "[latency model](#latency-model)") \
   R(baseline_p90_ape, "physics, p90", kShare, "") \
   R(baseline, "physics %", kText, "the same in one cell, for readers") \
   R(narrow_interval_rows, "of rows", kCount, "rows with an interval not wider than ± 100 %") \
@@ -229,8 +194,8 @@
   R(arrival_variation, "variation of arrivals", kRatio, \
     "squared coefficient of variation of the gaps between requests: 1 for Poisson") \
   R(most_load, "load at most", kShare, \
-    "maximum planned load of a replica, as a share of its capacity: 0.85 for Poisson arrivals, less by 0.15 per unit of " \
-    "`arrival_variation`. Closer to capacity, TTFT is correct only in its order of magnitude") \
+    "maximum planned load of a replica over its capacity: 0.85 for Poisson arrivals, less by 0.15 per unit of " \
+    "`arrival_variation`") \
   R(builds, "builds", kCount, "engine builds among the rows") \
   R(miss_correlation, "correlation of misses", kRatio, \
     "of the errors of TTFT and TPOT, with benchmark runs held out") \
@@ -238,8 +203,8 @@
     "`sure`: probability of at least the requested confidence. `likely`: at least 0.5, and better than the first sure plan. " \
     "Best per GPU, engine and precision") \
   R(probability, "probability", kShare, \
-    "that both limits are met: the share of 13 × 13 draws of the errors of TTFT and TPOT, by the processes' own standard " \
-    "deviations, for which this number of replicas is enough") \
+    "that both limits are met: share of 13 × 13 draws of the errors of TTFT and TPOT for which this number of " \
+    "replicas is enough") \
   R(replicas, "replicas", kCount, "copies of the model, each on `n` GPUs") \
   R(plan_gpus, "GPUs", kCount, "`replicas` · `n`") \
   R(usd_per_hour, "$/h", kRatio, "of all GPUs, by the price list") \
@@ -257,16 +222,13 @@
   R(tokens_per_s_per_user, "tokens/s/user", kRatio, "1000 / TPOT in ms") \
   R(usd_per_mtok, "$/Mtok", kRatio, "dollars per million output tokens") \
   R(kernel_parameter, "parameter", kRatio, \
-    "of the latencies' kernel (`kernel`, by `latency` and `name`). Standard deviations of log latency of the noise and of " \
-    "its components (b constant, G all, F engine, S vendor and peak, H GPU, M model, P precision, C configuration, V build, " \
-    "K benchmark run, KC configuration in a run). Then lengths in doublings, of components common to many runs (G, F, M) " \
-    "and of the others") \
+    "of the latencies' kernel (`kernel`, by `latency` and `name`), see [latency model](#latency-model)") \
   R(sibling, "sibling", kText, \
-    "for a GPU without rows under the engine, which has `question` `hardware` and is never `sure`: the nearest GPU of its " \
-    "vendor (log bandwidth, log 16-bit peak) with rows. Empty if the GPU has rows") \
+    "nearest GPU with rows of the same vendor, for a GPU without rows under the engine (`question` `hardware`, " \
+    "never `sure`); else empty") \
   R(by_sheet, "by the data sheet", kText, \
-    "for a GPU without rows under the engine, at the median of its curve: the sibling's share of TTFT and TPOT, and the GPU " \
-    "in the order of data sheets that bounds them from below or above") \
+    "for a GPU without rows under the engine: the sibling's share of TTFT and TPOT at the median, and the GPU of " \
+    "the data-sheet bound") \
   R(plan_words, "plan", kText, "replicas × GPUs of each, engine, precision, layout; for readers") \
   R(usd_text, "$/h", kText, "`usd_per_hour`, for readers") \
   R(confidence_text, "sure", kText, "`probability`, for readers") \

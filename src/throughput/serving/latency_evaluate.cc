@@ -420,9 +420,8 @@ Result<LatencyEvaluation> judge_latency(const std::vector<BenchRow>& rows,
   if (tested.empty()) {
     return Error{
         ErrorCode::kInvalidArgument,
-        "no row of the other table can be evaluated: it is in the training data, of an engine "
-        "without rows, or lacks TTFT, TPOT, or a known model and GPU (--judge-meta 'hardware=H100' "
-        "adds a value)",
+        "no row of the other table can be evaluated: a row must be new and of an engine with "
+        "rows. It needs TTFT, TPOT and a known model and GPU (see --judge-meta)",
         "", -1};
   }
   add_errors(kOtherTable, other, tested, facts, out.errors);

@@ -22,10 +22,9 @@ TEST(LevelInsights, SaysWhatHoldsAndForWhichConfigurations) {
       insight_words({holds(5, "a"), holds(5, "b"), holds(5, "c")});
   ASSERT_EQ(words.size(), 1u);
   EXPECT_EQ(words[0],
-            "The time without a compute kernel lies at the ends of an iteration in a: 80.0 % of it "
-            "before the first kernel and in the optimizer (78.0 % to 82.0 % at 95 %; 10 "
-            "iterations). 90.0 % of that is waiting for collectives, so a late host causes at most "
-            "the other 10.0 %. Likewise b, c. (Chopper, Insight 5, Figure 11)");
+            "80.0 % of the time without compute kernels in a is before the first or in the "
+            "optimizer (78.0 % to 82.0 % at 95 %; 10 iterations). 90.0 % of that is collective "
+            "wait, a late host at most 10.0 %. Likewise b, c. (Chopper, Insight 5, Figure 11)");
 }
 
 TEST(LevelInsights, SaysNothingOfWhatDoesNotHoldOrIsNotKnown) {

@@ -130,7 +130,25 @@ TEST(SectionDiff, TooFewIndependentIterationsAreNamed) {
                                   "B's 8 iterations may be worth no more than 1 independent one."));
 }
 
-// A change inside noise has no sources; what is beyond noise by itself is named, the rest is not.
+// The tables use the words of the headline.
+TEST(SectionDiff, TablesNameSignificanceLikeTheHeadline) {
+  DiffReport report = noisy();
+  DiffMetric metric;
+  metric.key = "tklqt_ns";
+  metric.noise = DiffNoise::kReal;
+  report.metrics = {metric};
+  DiffLevel& kernels = report.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
+  kernels.kind = DiffLevelKind::kKernel;
+  kernels.rows = {row_of("gemm", false, DiffKind::kBoth, 9'000)};
+  kernels.rows[0].noise = DiffNoise::kNoise;
+  Document document;
+  document.sections = diff_sections({report, {}, {}});
+  const std::string said = write_terminal(document);
+  EXPECT_THAT(said, HasSubstr("statistically significant"));
+  EXPECT_THAT(said, HasSubstr("slower, not significant"));
+}
+
+// A change that is not significant has no sources; significant parts are named, others are not.
 TEST(SectionDiff, NoiseHasNoSources) {
   DiffReport report = noisy();
   DiffLevel& kernels = report.levels[static_cast<size_t>(DiffLevelKind::kKernel)];
