@@ -41,7 +41,7 @@ std::string list_text(const Value::List& names, size_t columns) {
   return text + (names.size() > 2 ? " and others" : "");
 }
 
-// "rank 3", "ranks 0, 2 and 6", "ranks 0, 1, 2, 3 and 4 more".
+// "rank 3", or "ranks 0, 1, 2, 3 and 4 more".
 std::string ranks_text(const Value::List& labels) {
   std::string text = labels.size() > 1 ? "ranks " : "rank ";
   const size_t shown = std::min(labels.size(), kRanksSaid);

@@ -55,7 +55,7 @@ struct JobFlow {
   BlameVerdict verdict() const;
 };
 
-// What is known of the job, in the order of the screen. Empty if no rank had GPU activity.
+// The diagnosis of the job, in the order of the screen. Empty if no rank had GPU activity.
 std::vector<findings::Finding> findings_of(const JobFlow& flow);
 // The same as sentences; then the time of all ranks by state.
 std::vector<std::string> job_flow_words(const JobFlow& flow);

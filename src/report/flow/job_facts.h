@@ -1,6 +1,6 @@
 #pragma once
 
-// What the traces of a job's ranks show, for its diagnosis.
+// Input of the diagnosis of a job, from the traces of its ranks.
 
 #include "findings/job.h"
 #include "report/flow/job.h"

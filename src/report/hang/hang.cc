@@ -290,7 +290,7 @@ std::vector<std::string> hang_words(const HangView& view) {
   if (!report.absent.empty()) {
     words.push_back(fmt::format(
         "{} of {} ranks have no dump: {}.{}", report.absent.size(), report.world.size(),
-        rank_list(report.absent), report.hangs ? "" : " Whether the job hangs there is unknown."));
+        rank_list(report.absent), report.hangs ? "" : " A hang there is not known."));
   }
   for (const UnreadDump& one : view.unread) {
     words.push_back("Not read: " + clean_text(file_name(one.file)) + ": " + clean_text(one.why) +

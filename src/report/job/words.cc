@@ -67,7 +67,7 @@ std::string where_text(const FleetFinding& one) {
   return one.other_excess_ns > 0 ? ", idle between kernels" : "";
 }
 
-// What is known of the job, and what limits it, in the order of the screen.
+// The diagnosis of the job and its limits, in the order of the screen.
 class RecordFindings {
  public:
   explicit RecordFindings(const FleetView& view)
