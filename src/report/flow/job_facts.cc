@@ -30,7 +30,7 @@ class FactsOfJob {
     findings::JobFacts facts;
     const auto ranks = static_cast<int64_t>(ranks_.size());
     const int64_t total_ns = flow_.totals.sum.window_ns;
-    facts.window = {.window_ns = total_ns / std::max<int64_t>(ranks, 1),
+    facts.window = {.span = {}, .window_ns = total_ns / std::max<int64_t>(ranks, 1),
                     .total_ns = total_ns,
                     .devices = ranks};
     facts.ranks = ranks_.size();

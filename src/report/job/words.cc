@@ -108,7 +108,7 @@ class RecordFindings {
 
   findings::FindingWindow window() const {
     const auto ranks = static_cast<int64_t>(job_.ranks.size());
-    return {.window_ns = found_.span_ns(), .total_ns = ranks * found_.span_ns(), .devices = ranks};
+    return {.span = {}, .window_ns = found_.span_ns(), .total_ns = ranks * found_.span_ns(), .devices = ranks};
   }
 
   findings::JobFacts facts() const {

@@ -216,7 +216,7 @@ class JobAnswer {
     const std::string lead = told || flow_.blame.late ? "The " : fmt::format("{}: ", bound_words());
     const std::string communication =
         comm.wait_ns + comm.transfer_ns == 0
-            ? fmt::format("stand in {} {}", stages_ ? "sends and receives" : "communication",
+            ? fmt::format("are in {} {}", stages_ ? "sends and receives" : "communication",
                           part(comm.unsplit_ns))
             : fmt::format("wait for {} rank {}, transfer {}", stages_ ? "another" : "a late",
                           part(comm.wait_ns), part(comm.transfer_ns));
