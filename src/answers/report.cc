@@ -146,6 +146,32 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   return found;
 }
 
+// False for a run by itself: it states no rank and communicates with nobody. Its answer is that of
+// the file alone, of the part that can be analyzed. A rank's is of its whole window.
+bool may_be_a_rank(const LoadedTrace& loaded) {
+  const Trace& trace = loaded.trace;
+  const auto& names = trace.activities.name;
+  return trace.distributed.rank || rank_from_name(trace.source) >= 0 ||
+         std::any_of(names.begin(), names.end(), [&](StringId name) {
+           return !loaded.kernels->of(name).collective.empty();
+         });
+}
+
+// The data that joins a trace to others, without its own answer.
+Status find_for_job(const ReportRequest& request, const LoadedTrace& loaded, RankLevels* outline,
+                    RankFlow& flow) {
+  ReportRequest joined = request;
+  joined.timeline = {};
+  joined.timelines = joined.reach = false;
+  joined.telemetry = {};
+  joined.requests.clear();
+  joined.traces.listener = {};
+  ASSAY_TRY_ASSIGN(Findings found, find_everything(joined, loaded, outline, true));
+  flow = make_rank_flow(loaded.trace, found.analyses.flow, found.analyses.verdict.bound);
+  flow.record = std::move(found.record);
+  return Ok{};
+}
+
 // The headline, the actions and the caveats as sentences.
 std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
                                        const std::vector<Lever>& levers,
@@ -251,6 +277,10 @@ ReportInputs sort_report_inputs(const std::vector<std::string>& inputs) {
 
 Result<TraceContent> report_content(const ReportRequest& request, const LoadedTrace& loaded,
                                     RankLevels* outline, RankFlow* flow) {
+  if (flow != nullptr && !may_be_a_rank(loaded)) {
+    ASSAY_TRY(find_for_job(request, loaded, outline, *flow));
+    return report_content(request, loaded);
+  }
   ASSAY_TRY_ASSIGN(Findings found, find_everything(request, loaded, outline, flow != nullptr));
   if (flow != nullptr) {
     *flow = make_rank_flow(loaded.trace, found.analyses.flow, found.analyses.verdict.bound);
