@@ -771,6 +771,53 @@ class Watching(unittest.TestCase):
                 assay.torch.Watch().start()
 
 
+class Plots(unittest.TestCase):
+    def test_without_a_library_the_error_names_one(self):
+        whole = importlib.util.find_spec
+        importlib.util.find_spec = lambda name: None if name in ("altair", "matplotlib") else whole(name)
+        try:
+            for asked, text in ((None, "neither altair nor matplotlib is installed: pip install altair"),
+                                ("matplotlib", "matplotlib is not installed: pip install matplotlib")):  # fmt: skip
+                with self.assertRaisesRegex(assay.AssayError, text) as caught:
+                    assay.report(TRACE).plot(library=asked)
+                self.assertEqual(caught.exception.kind, "not_installed")
+        finally:
+            importlib.util.find_spec = whole
+
+    def test_what_has_no_chart_says_so(self):
+        with self.assertRaisesRegex(assay.AssayError, "no chart of 'layers' in this answer; there are causes, kernels"):
+            assay.report(TRACE).plot("layers")
+        with self.assertRaisesRegex(assay.AssayError, "no chart is defined for the table ops; kernels,"):
+            assay.tables(TRACE)["ops"].plot()
+        with self.assertRaisesRegex(ValueError, "altair or matplotlib, not 'gnuplot'"):
+            assay.report(TRACE).plot(library="gnuplot")
+
+    def test_altair(self):
+        if not has("altair"):
+            self.skipTest("altair is not here")
+        t = assay.open(TRACE)
+        rows = t.kernels.plot(top=3, library="altair").to_dict()["data"]["values"]
+        self.assertEqual(len(rows), 4)
+        self.assertAlmostEqual(sum(row["ms"] for row in rows), sum(t.kernels["dur_ns"]) / 1e6)
+        rows = t.diagnosis.plot(library="altair").to_dict()["data"]["values"]
+        self.assertEqual([row["name"] for row in rows], [one["cause"] for one in t.diagnosis.causes if one["ns"]])
+        for table, mark in ((t.idle, "bar"), (t.iterations, "line")):
+            drawn = table.plot(library="altair").to_dict()["mark"]
+            self.assertEqual(drawn if isinstance(drawn, str) else drawn["type"], mark)
+
+    def test_matplotlib(self):
+        if not has("matplotlib"):
+            self.skipTest("matplotlib is not here")
+        t = assay.open(TRACE)
+        for figure, parts in ((t.kernels.plot(top=3, library="matplotlib"), 4),
+                              (t.diagnosis.plot("kernels", top=3, library="matplotlib"), 4),
+                              (t.why().plot(library="matplotlib"), len(t.why()["causes"]))):  # fmt: skip
+            axes = figure.axes[0]
+            self.assertLessEqual(len(axes.patches), parts)
+            figure.savefig(os.devnull, format="png")
+        self.assertEqual(len(t.iterations.plot(library="matplotlib").axes[0].lines), 3)
+
+
 class Cost(unittest.TestCase):
     def test_only_the_standard_library_is_loaded(self):
         script = (
