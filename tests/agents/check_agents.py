@@ -24,6 +24,9 @@ MOST_BYTES = 6144
 LEAST_FRACTION = 0.95
 TOKENS = 600  # of one answer
 QUOTED = re.compile(r'"([^"]+)"')
+IN_TABLE = re.compile(
+    r'the (sum|max|count) of (different )?"(\w+)"(?: above (\d+))?(?: for the (\w+) "(\w+)")? in the table "(\w+)"'
+)
 ARGUMENT = re.compile(r"\bwith (\w+)=(\S+?)(?=[?,. ]|$)")
 COMMON = set("a an and are at by does for from have has how in is it least many most of on one or ran run takes the to was what which with".split())
 # Words of questions that name no quantity.
@@ -118,10 +121,23 @@ class Client:
                     return row
         return None
 
+    def in_table(self, asked, trace):
+        """The value of one statement; the tool refuses columns that a table does not have."""
+        verb, different, column, above, where, name, table = asked
+        statement = f"select {verb}({'distinct ' if different else ''}{column}) from {table}"
+        statement += f" where {column} > {above}" if above else f" where {where} = '{name}'" if where else ""
+        tool = next(one for one in self.tools if "statement" in one["description"])
+        told = self.call(tool, {"trace": trace, "command": statement, "max_tokens": TOKENS})
+        found = next(iter(told["rows"][0].values())) if told and told["rows"] else None
+        return "unknown" if found is None else found
+
     def answer(self, question):
         self.calls = self.bytes = 0
         quoted = QUOTED.findall(question)
         paths = [one for one in quoted if "/" in one and " " not in one]
+        in_table = IN_TABLE.search(question)
+        if in_table:
+            return self.in_table(in_table.groups(), paths[0])
         names = [one for one in quoted if one not in paths]
         plain = ARGUMENT.sub("", QUOTED.sub("", question))
         if words(plain) - self.known - PLAIN:
@@ -168,9 +184,12 @@ def main():
     folder = CORPUS if CORPUS.is_dir() else ROOT / "tests/data"
     rows = [line.split("\t") for line in QUESTIONS.read_text(encoding="utf-8").splitlines()[1:]]
     client = Client(Server(str(pathlib.Path(given.assay).resolve()), folder))
+    has_sql = client.in_table(("count", None, "id", None, None, None, "kernels"), rows[0][2]) != "unknown"
+    if not has_sql:
+        print("no DuckDB: questions about tables are skipped")
     kinds, skipped, most_calls, most_bytes = {}, 0, 0, 0
     for number, kind, trace, question, answer in rows:
-        if not (folder / trace).exists():
+        if not (folder / trace).exists() or (IN_TABLE.search(question) and not has_sql):
             skipped += 1
             continue
         expected = json.loads(answer)

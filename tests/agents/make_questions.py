@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 MOST_BYTES = 1_200_000  # of a stored trace
 MOST_OF_KIND = 14  # spread over the traces
 MOST_ABSTENTIONS = 5
+MOST_OF_SQL = 8
 MOST_NAME = 200  # bytes of a kernel's name in a question
 KERNELS = {"kernel", "Kernel"}
 COPIES = {"gpu_memcpy", "gpu_memset", "Memcpy", "Memset"}
@@ -27,6 +28,7 @@ OPS = {"cpu_op", "Operator"}
 STEPS = {"user_annotation"}
 STEP = re.compile(r"ProfilerStep#(\d+)$")
 MOVES = re.compile(r"nccl|rccl", re.IGNORECASE)  # kernels that move data between GPUs
+WAIT = "cudaDeviceSynchronize"
 ABSTAIN = "unknown"
 # Quantities that no trace of the PyTorch profiler has.
 ABSTENTIONS = {
@@ -62,6 +64,14 @@ TEXTS = {
     "step_kernels": "How many kernels other than collectives ran in iteration {subject} of {trace} (iterations, kernels)?",
     "change_of_kernel_time": 'By how much did the metric "kernel_sum_ns" change from {trace} to "{subject}"?',
     "change_of_kernel_count": 'By how much did the metric "kernels" change from {trace} to "{subject}"?',
+    "longest_kernel": 'What is the max of "dur_ns" in the table "kernels" of {trace}?',
+    "long_kernels": 'What is the count of "dur_ns" above 100000 in the table "kernels" of {trace}?',
+    "streams": 'What is the count of different "stream" in the table "kernels" of {trace}?',
+    "copied_bytes": 'What is the sum of "bytes" in the table "transfers" of {trace}?',
+    "memory_peak": 'What is the max of "total_allocated_bytes" in the table "memory_events" of {trace}?',
+    "longest_operator": 'What is the max of "dur_ns" in the table "ops" of {trace}?',
+    "wait_time": f'What is the sum of "dur_ns" for the name "{WAIT}" in the table "api_calls" of {{trace}}?',
+    "abstain_column": 'What is the max of "temperature_c" in the table "devices" of {trace}?',
     **{"abstain_" + kind: text for kind, text in ABSTENTIONS.items()},
 }
 
@@ -99,8 +109,12 @@ class Run:
         self.ops = {}  # spans of operators by thread
         self.steps = {}  # spans of the profiler's steps by their number
         self.shared = set()  # correlations of more than one call
+        self.longest_operator = ABSTAIN
+        self.streams, self.copied_bytes, self.allocated_bytes, self.waits = set(), [], [], []
         seen = set()
         for event in document["traceEvents"]:
+            if event.get("name") == "[memory]" and "Total Allocated" in event.get("args", {}):
+                self.allocated_bytes.append(event["args"]["Total Allocated"])
             if event.get("ph") != "X" or "ts" not in event:
                 continue
             category = event.get("cat")
@@ -109,6 +123,8 @@ class Run:
             begin, duration = ns(event["ts"]), max(0, ns(event.get("dur", 0)))
             correlation = (event.get("args") or {}).get("correlation")
             thread = (event.get("pid"), event.get("tid"))
+            if category in OPS:
+                self.longest_operator = max(duration, 0 if self.longest_operator == ABSTAIN else self.longest_operator)
             if category in KERNELS | COPIES:
                 key = json.dumps(event, sort_keys=True, default=str)
                 if key in seen:
@@ -116,12 +132,16 @@ class Run:
                 seen.add(key)
             if category in KERNELS:
                 self.kernels.append((begin, duration, event["name"], correlation))
+                self.streams.add((event.get("args") or {}).get("stream", event.get("tid")))
             elif category in COPIES:
                 self.copies.append((begin, begin + duration))
+                self.copied_bytes.append((event.get("args") or {}).get("bytes", 0))
             elif category in CALLS:
                 if correlation in self.calls:
                     self.shared.add(correlation)
                 self.calls[correlation] = (begin, begin + duration, thread)
+                if event["name"] == WAIT:
+                    self.waits.append(duration)
             elif STEP.match(event["name"]):
                 self.steps[int(STEP.match(event["name"])[1])] = (begin, begin + duration)
             elif category in OPS:
@@ -199,6 +219,14 @@ def questions_of(path, name):
     moving = [(start, start + duration) for start, duration, kernel, _ in kernels if MOVES.search(kernel)]
     computing = [(start, start + duration) for start, duration, kernel, _ in kernels if not MOVES.search(kernel)]
     yield "computing", union(computing)
+    yield "longest_kernel", max(kernel[1] for kernel in kernels)
+    yield "long_kernels", sum(kernel[1] > 100_000 for kernel in kernels)
+    yield "streams", len(run.streams)
+    yield "copied_bytes", sum(run.copied_bytes) if run.copies else ABSTAIN
+    yield "memory_peak", max(run.allocated_bytes, default=ABSTAIN)
+    yield "longest_operator", run.longest_operator
+    yield "wait_time", sum(run.waits) if run.waits else ABSTAIN
+    yield "abstain_column", ABSTAIN
     if moving:
         yield "exposed_collectives", exclusive(moving, computing)
     if run.copies:
@@ -267,7 +295,7 @@ def main():
     kept = []
     for kind in TEXTS:
         of_kind = [row for row in rows if row[0] == kind]
-        most = MOST_ABSTENTIONS if kind.startswith("abstain_") else MOST_OF_KIND
+        most = MOST_ABSTENTIONS if kind.startswith("abstain_") else MOST_OF_SQL if '" in the table "' in TEXTS[kind] else MOST_OF_KIND
         step = max(1, len(of_kind) // most)
         kept += of_kind[::step][:most]
     lines = ["id\tkind\ttrace\tquestion\tanswer"]
