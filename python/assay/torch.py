@@ -224,18 +224,29 @@ class Watch:
         assert recording is not None
         overhead = self._overhead()
         self.overhead_s += overhead or 0.0
+        begin = time.perf_counter()
         try:
             self._asked = Asked(self._made, recording, overhead)
+            self._count(self._asked, begin)
         except (OSError, AssayError) as error:
             self._log(f"assay: step {self._made}: no answer: {error}")
             recording.close()
 
+    def _count(self, asked: Asked, begin: float) -> None:
+        """Adds the time since `begin` to the overhead."""
+        took = time.perf_counter() - begin
+        self.overhead_s += took
+        if asked.overhead_s is not None:
+            asked.overhead_s += took
+
     def _answer(self) -> None:
         asked, self._asked = self._asked, None
         assert asked is not None
+        begin = time.perf_counter()
         try:
             report = asked.report()
             numbers = numbers_of(report)
+            self._count(asked, begin)
             if asked.overhead_s is not None:
                 numbers["watch_overhead_s"] = asked.overhead_s
             self.summaries.append({"step": asked.step, "headline": report.headline, "numbers": numbers})
@@ -305,11 +316,13 @@ class Watch:
                 self._log(f"assay: step {self._made}: not recorded: {error}")
             recording.close()
         if self._asked is not None:
+            begin = time.perf_counter()
             try:
                 self._asked.child.wait(LAST_ANSWER_S)
             except subprocess.TimeoutExpired:
                 self._asked.child.kill()
                 self._asked.child.wait()
+            self._count(self._asked, begin)
             self._answer()
         if self._records and self.summaries:
             share = self.overhead_s / max(1e-9, time.perf_counter() - self._began)

@@ -651,6 +651,39 @@ class Watching(unittest.TestCase):
         self.assertEqual(numbers["window_s"], said["summary"]["window_ns"] / 1e9)
         self.assertEqual(numbers["kernels"], said["launch"]["whole"]["kernels"])
 
+    def test_the_overhead_is_measured(self):
+        whole = FakeProfiler.export_chrome_trace
+
+        def slow(profiler, path):
+            time.sleep(0.2)
+            whole(profiler, path)
+
+        FakeProfiler.export_chrome_trace = slow
+        try:
+            _, watch = self.watched(22)
+        finally:
+            FakeProfiler.export_chrome_trace = whole
+        for one in watch.summaries:
+            self.assertGreater(one["numbers"]["watch_overhead_s"], 0.2)
+        self.assertGreaterEqual(watch.overhead_s, sum(one["numbers"]["watch_overhead_s"] for one in watch.summaries))
+
+    def test_the_loop_does_not_wait_for_the_answer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            slow = pathlib.Path(folder, "assay")
+            slow.write_text(f'#!/bin/sh\nsleep 1\nexec "{ASSAY}" "$@"\n', encoding="utf-8")
+            slow.chmod(0o755)
+            place, os.environ["ASSAY"] = os.environ["ASSAY"], str(slow)
+            lines, longest = [], 0
+            try:
+                with FakeTorch(), assay.torch.Watch(every=8, steps=3, log=lines.append) as watch:
+                    for _ in range(24):
+                        longest = max(longest, timed(watch.step))
+            finally:
+                os.environ["ASSAY"] = place
+        self.assertLess(longest, 0.9)
+        self.assertEqual(lines[:2], [f"assay: step {n}: not recorded, the answer to step 13 is not there yet" for n in (16, 24)])
+        self.assertEqual([one["step"] for one in watch.summaries], [13], "waited for at the end")
+
     def test_nothing_is_kept_unless_asked(self):
         with tempfile.TemporaryDirectory() as folder:
             before, tempfile.tempdir = tempfile.tempdir, folder
