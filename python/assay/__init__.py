@@ -22,6 +22,11 @@
             p.step()
     p.report
 
+    with assay.torch.Watch(every=500, steps=3) as watch:   # in a training loop; logs what a few steps show
+        for batch in loader:
+            train(batch)
+            watch.step()
+
 The program `assay` does the work in a process of its own: a fault of ours ends that process and not
 yours, and is an AssayError here. The functions and their keywords are made from the program's own table of options
 (`help(assay.launch)`); a list gives an option several times. Nothing outside the standard library
@@ -30,6 +35,7 @@ is needed; NumPy, pandas, Polars and pyarrow are used where a method names them.
 
 from __future__ import annotations
 
+from . import torch
 from ._answers import Answer, Diff, Finding, Quantity, Report, Rows, WhatIf, explain, tables
 from ._profile import Profile, profile
 from ._program import AssayError, program, version
@@ -88,6 +94,7 @@ __all__ = [
     "sql",
     "sweep",
     "tables",
+    "torch",
     "version",
     "whatif",
     "why",

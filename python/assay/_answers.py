@@ -139,6 +139,15 @@ class Answer(Document):
             f'srcdoc="{html.escape(page)}"></iframe>'
         )
 
+    def plot(self, of: str | None = None, *, top: int = 10, library: str | None = None) -> Any:
+        """A chart of the answer: "causes" is a stacked bar, "kernels" has a bar per kernel, "iterations" has lines.
+
+        By default it is the first of them that the answer contains. `library` is "altair" or "matplotlib", by default
+        the first of the two that is installed."""
+        from ._plot import of_answer
+
+        return of_answer(self, of, top, library)
+
     def __repr__(self) -> str:
         return self.headline or f"<{self._words[0]}: {', '.join(self)}>"
 

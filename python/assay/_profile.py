@@ -26,15 +26,25 @@ class Profile:
         self._made = 0
         self._report: Report | None = None
         self._profiler: Any = None
-        self._target = os.fspath(trace) if trace is not None else self._temporary()
+        self._folder: str | None = None
+        self._remove: Any = None
+        self._target = os.fspath(trace) if trace is not None else os.path.join(self.folder(), "trace.json")
 
-    def _temporary(self) -> str:
-        import shutil
-        import tempfile
+    def folder(self) -> str:
+        """For files that are removed with this object."""
+        if self._folder is None:
+            import shutil
+            import tempfile
 
-        folder = tempfile.mkdtemp(prefix="assay-")
-        weakref.finalize(self, shutil.rmtree, folder, True)
-        return os.path.join(folder, "trace.json")
+            self._folder = tempfile.mkdtemp(prefix="assay-")
+            self._remove = weakref.finalize(self, shutil.rmtree, self._folder, True)
+        return self._folder
+
+    def close(self) -> None:
+        """Removes the folder and the profiler now."""
+        self._profiler = None
+        if self._remove is not None:
+            self._remove()
 
     def _ready(self, profiler: Any) -> None:
         profiler.export_chrome_trace(self._target)

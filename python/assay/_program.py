@@ -150,14 +150,19 @@ def run_json(
     progress: Callable[[int, int, str], Any] | None = None,
 ) -> tuple[dict[str, Any], int]:
     """depth: how many of the words name the verb."""
+    printed, code = run([*words[:depth], "--format=json", *words[depth:]], fine, progress)
+    return document_of(printed), code
+
+
+def document_of(printed: bytes) -> dict[str, Any]:
+    """The JSON that the program printed; AssayError for a schema that this module does not read."""
     import json
 
-    printed, code = run([*words[:depth], "--format=json", *words[depth:]], fine, progress)
-    document = json.loads(printed)
+    document: dict[str, Any] = json.loads(printed)
     told = document.get("schema_version")
     if told != SCHEMA:
         raise AssayError(f"{program()} writes schema {told}, and this module reads {SCHEMA}: install both anew")
-    return document, code
+    return document
 
 
 def version() -> str:

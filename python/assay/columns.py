@@ -292,6 +292,14 @@ class Table:
 
         return polars.DataFrame(self)
 
+    def plot(self, *, top: int = 10, library: str | None = None) -> Any:
+        """A chart of kernels (a bar for each of the `top` names), of causes of idle time, or of iterations.
+
+        `library` is "altair" or "matplotlib", by default the first of the two that is installed."""
+        from ._plot import of_table
+
+        return of_table(self, top, library)
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Arrow's C stream interface: a batch per input."""
         from ._arrow import capsule

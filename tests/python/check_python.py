@@ -565,6 +565,7 @@ class FakeTorch:
 
     def __enter__(self):
         sys.modules["torch"], sys.modules["torch.profiler"] = self.module, self.profiler
+        return self
 
     def __exit__(self, *_):
         del sys.modules["torch"], sys.modules["torch.profiler"]
@@ -621,6 +622,233 @@ class Recording(unittest.TestCase):
             self.assertEqual(p.trace, folder + "/kept.json")
             self.assertEqual(assay.report(p).bottleneck, "host")
             self.assertTrue(os.path.exists(p.trace))
+
+
+class Watching(unittest.TestCase):
+    def watched(self, steps, **options):
+        """The lines that a loop of so many steps logs, and its Watch."""
+        lines = []
+        with FakeTorch(), assay.torch.Watch(every=8, steps=3, log=lines.append, **options) as watch:
+            for _ in range(steps):
+                time.sleep(0.001)
+                watch.step()
+                if watch._asked is not None:
+                    watch._asked.child.wait()
+        return lines, watch
+
+    def test_steps_are_recorded_and_answered_for_in_another_process(self):
+        lines, watch = self.watched(30)
+        headline = assay.report(TRACE).headline
+        self.assertEqual([one["step"] for one in watch.summaries], [13, 21, 29])
+        self.assertEqual({one["headline"] for one in watch.summaries}, {headline})
+        self.assertEqual(len(lines), 4)
+        for line, step in zip(lines, (13, 21, 29)):
+            self.assertRegex(line, f"^assay: step {step}: " + ".*watching took [0-9.]+ s, [0-9.]+ % of the run")
+        self.assertRegex(lines[-1], "^assay: 3 answers; watching took")
+        numbers, said = watch.summaries[0]["numbers"], json.loads(run("report", "--format=json", TRACE).stdout)
+        shares = {"share/" + one["cause"]: one["window_share"] for one in said["summary"]["causes"]}
+        self.assertEqual({name: value for name, value in numbers.items() if name.startswith("share/")}, shares)
+        self.assertEqual(numbers["window_s"], said["summary"]["window_ns"] / 1e9)
+        self.assertEqual(numbers["kernels"], said["launch"]["whole"]["kernels"])
+
+    def test_the_overhead_is_measured(self):
+        whole = FakeProfiler.export_chrome_trace
+
+        def slow(profiler, path):
+            time.sleep(0.2)
+            whole(profiler, path)
+
+        FakeProfiler.export_chrome_trace = slow
+        try:
+            _, watch = self.watched(22)
+        finally:
+            FakeProfiler.export_chrome_trace = whole
+        for one in watch.summaries:
+            self.assertGreater(one["numbers"]["watch_overhead_s"], 0.2)
+        self.assertGreaterEqual(watch.overhead_s, sum(one["numbers"]["watch_overhead_s"] for one in watch.summaries))
+
+    def test_the_loop_does_not_wait_for_the_answer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            slow = pathlib.Path(folder, "assay")
+            slow.write_text(f'#!/bin/sh\nsleep 1\nexec "{ASSAY}" "$@"\n', encoding="utf-8")
+            slow.chmod(0o755)
+            place, os.environ["ASSAY"] = os.environ["ASSAY"], str(slow)
+            lines, longest = [], 0
+            try:
+                with FakeTorch(), assay.torch.Watch(every=8, steps=3, log=lines.append) as watch:
+                    for _ in range(24):
+                        longest = max(longest, timed(watch.step))
+            finally:
+                os.environ["ASSAY"] = place
+        self.assertLess(longest, 0.9)
+        self.assertEqual(lines[:2], [f"assay: step {n}: not recorded, the answer to step 13 is not there yet" for n in (16, 24)])
+        self.assertEqual([one["step"] for one in watch.summaries], [13], "waited for at the end")
+
+    def test_nothing_is_kept_unless_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            before, tempfile.tempdir = tempfile.tempdir, folder
+            try:
+                self.watched(30)
+                self.watched(10)  # ends while it records
+                self.assertEqual(os.listdir(folder), [])
+                self.watched(14, keep=folder + "/kept")
+            finally:
+                tempfile.tempdir = before
+            self.assertEqual(sorted(os.listdir(folder)), ["kept"])
+            kept = pathlib.Path(folder, "kept")
+            self.assertEqual(sorted(os.listdir(kept)), ["step13.json", "step13.report.json"])
+            self.assertEqual(assay.report(kept / "step13.json").bottleneck, "host")
+
+    def test_loggers_get_the_numbers(self):
+        rows = []
+        board = types.SimpleNamespace(add_scalar=lambda name, value, step: rows.append(("board", name, value, step)))
+        wandb, mlflow = types.ModuleType("wandb"), types.ModuleType("mlflow")
+        wandb.run = types.SimpleNamespace(log=lambda numbers, commit: rows.append(("wandb", numbers, commit)))
+        mlflow.active_run = lambda: True
+        mlflow.log_metrics = lambda numbers, step: rows.append(("mlflow", numbers, step))
+        sys.modules.update(wandb=wandb, mlflow=mlflow)
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                place = folder + "/assay.prom"
+                _, watch = self.watched(14, tensorboard=board, metrics=place)
+            finally:
+                del sys.modules["wandb"], sys.modules["mlflow"]
+            text = pathlib.Path(place).read_text(encoding="utf-8")
+            self.assertEqual(os.listdir(folder), ["assay.prom"])
+        named = {"assay/" + name: value for name, value in watch.summaries[0]["numbers"].items()}
+        self.assertEqual({row[1]: row[2] for row in rows if row[0] == "board"}, named)
+        self.assertIn(("wandb", {**named, "assay/step": 13}, False), rows)
+        self.assertIn(("mlflow", named, 13), rows)
+        self.assertTrue(text.endswith("# EOF\n"))
+        self.assertIn("assay_step 13\n", text)
+        self.assertIn(f'assay_time_ratio{{cause="dispatch"}} {named["assay/share/dispatch"]!r}\n', text)
+        self.assertIn("# TYPE assay_window_seconds gauge\n", text)
+        families = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
+        self.assertEqual(len(families), len(set(families)))
+
+    def test_an_error_is_logged_and_the_loop_continues(self):
+        def broken(**_):
+            raise RuntimeError("the profiler is in use")
+
+        lines = []
+        with FakeTorch() as torch, assay.torch.Watch(every=8, steps=3, log=lines.append) as watch:
+            torch.profiler.profile, whole = broken, torch.profiler.profile
+            for _ in range(9):
+                watch.step()
+            torch.profiler.profile = whole
+            place, os.environ["ASSAY"] = os.environ["ASSAY"], "/nowhere/assay"
+            try:
+                for _ in range(7):
+                    watch.step()
+                for _ in range(5):
+                    watch.step()
+            finally:
+                os.environ["ASSAY"] = place
+        self.assertEqual(lines[0], "assay: step 8: not recorded: the profiler is in use")
+        self.assertRegex(lines[1], "^assay: step 21: no answer: .*No such file")
+        self.assertEqual((len(lines), watch.summaries), (2, []))
+
+    def test_a_trace_that_is_refused(self):
+        whole = FakeProfiler.export_chrome_trace
+        FakeProfiler.export_chrome_trace = lambda _, path: pathlib.Path(path).write_text("{")
+        try:
+            lines, watch = self.watched(14)
+        finally:
+            FakeProfiler.export_chrome_trace = whole
+        self.assertRegex(lines[0], "^assay: step 13: no answer: .*trace.json")
+        self.assertEqual((len(lines), watch.summaries), (1, []))
+
+    def test_one_rank_records(self):
+        os.environ["RANK"] = "1"
+        try:
+            self.assertEqual(self.watched(14)[0], [])
+            self.assertEqual(len(self.watched(14, rank=None)[1].summaries), 1)
+            self.assertEqual(len(self.watched(14, rank=1)[1].summaries), 1)
+        finally:
+            del os.environ["RANK"]
+
+    def test_callbacks_of_trainers(self):
+        class Base:
+            pass
+
+        lightning, transformers = types.ModuleType("lightning.pytorch"), types.ModuleType("transformers")
+        lightning.Callback = transformers.TrainerCallback = Base
+        sys.modules.update({"lightning": types.ModuleType("lightning"), "lightning.pytorch": lightning})
+        sys.modules["transformers"] = transformers
+        rows = []
+        logger = types.SimpleNamespace(log_metrics=lambda numbers, step: rows.append((numbers, step)))
+        try:
+            for made, names in (
+                ("lightning", ("on_train_start", "on_train_batch_end", "on_train_end")),
+                ("transformers", ("on_train_begin", "on_step_end", "on_train_end")),
+            ):
+                with FakeTorch():
+                    watch = assay.torch.Watch(every=8, steps=3, log=lambda _: None)
+                    callback = getattr(watch, made)()
+                    self.assertIsInstance(callback, Base)
+                    begin, step, end = (getattr(callback, name) for name in names)
+                    begin(types.SimpleNamespace(loggers=[logger]), None)
+                    for number in range(14):
+                        step(None, None, None, number)
+                    end(None, None)
+                self.assertEqual([one["step"] for one in watch.summaries], [13])
+        finally:
+            del sys.modules["lightning"], sys.modules["lightning.pytorch"], sys.modules["transformers"]
+        self.assertEqual([step for _, step in rows], [13], "of Lightning")
+
+    def test_wrong_periods_and_no_torch(self):
+        with self.assertRaisesRegex(ValueError, "more than the 5 steps"):
+            assay.torch.Watch(every=5, steps=3)
+        if not has("torch"):
+            with self.assertRaisesRegex(assay.AssayError, "PyTorch is not installed"):
+                assay.torch.Watch().start()
+
+
+class Plots(unittest.TestCase):
+    def test_without_a_library_the_error_names_one(self):
+        whole = importlib.util.find_spec
+        importlib.util.find_spec = lambda name: None if name in ("altair", "matplotlib") else whole(name)
+        try:
+            for asked, text in ((None, "neither altair nor matplotlib is installed: pip install altair"),
+                                ("matplotlib", "matplotlib is not installed: pip install matplotlib")):  # fmt: skip
+                with self.assertRaisesRegex(assay.AssayError, text) as caught:
+                    assay.report(TRACE).plot(library=asked)
+                self.assertEqual(caught.exception.kind, "not_installed")
+        finally:
+            importlib.util.find_spec = whole
+
+    def test_what_has_no_chart_says_so(self):
+        with self.assertRaisesRegex(assay.AssayError, "no chart of 'layers' in this answer; there are causes, kernels"):
+            assay.report(TRACE).plot("layers")
+        with self.assertRaisesRegex(assay.AssayError, "no chart is defined for the table ops; kernels,"):
+            assay.tables(TRACE)["ops"].plot()
+        with self.assertRaisesRegex(ValueError, "altair or matplotlib, not 'gnuplot'"):
+            assay.report(TRACE).plot(library="gnuplot")
+
+    def test_altair(self):
+        if not has("altair"):
+            self.skipTest("altair is not here")
+        t = assay.open(TRACE)
+        rows = t.kernels.plot(top=3, library="altair").to_dict()["data"]["values"]
+        self.assertEqual(len(rows), 4)
+        self.assertAlmostEqual(sum(row["ms"] for row in rows), sum(t.kernels["dur_ns"]) / 1e6)
+        rows = t.diagnosis.plot(library="altair").to_dict()["data"]["values"]
+        self.assertEqual([row["name"] for row in rows], [one["cause"] for one in t.diagnosis.causes if one["ns"]])
+        for table, mark in ((t.idle, "bar"), (t.iterations, "line")):
+            drawn = table.plot(library="altair").to_dict()["mark"]
+            self.assertEqual(drawn if isinstance(drawn, str) else drawn["type"], mark)
+
+    def test_matplotlib(self):
+        if not has("matplotlib"):
+            self.skipTest("matplotlib is not here")
+        t = assay.open(TRACE)
+        for figure, parts in ((t.kernels.plot(top=3, library="matplotlib"), 4),
+                              (t.diagnosis.plot("kernels", top=3, library="matplotlib"), 4),
+                              (t.why().plot(library="matplotlib"), len(t.why()["causes"]))):  # fmt: skip
+            axes = figure.axes[0]
+            self.assertLessEqual(len(axes.patches), parts)
+            figure.savefig(os.devnull, format="png")
+        self.assertEqual(len(t.iterations.plot(library="matplotlib").axes[0].lines), 3)
 
 
 class Cost(unittest.TestCase):
