@@ -104,6 +104,20 @@ class Maker {
   Relation relation_;
 };
 
+// Columns of the schema that mark an unknown number with -1: NULL here, so that sums and extremes
+// leave it out.
+constexpr std::string_view kUnknownMark = "-1 = unknown";
+
+template <typename T>
+ReadCells known_reader(const std::vector<T>& column) {
+  return [&column](size_t first, size_t count, Cells& out) {
+    for (size_t i = first; i < first + count; ++i) {
+      out.integers.push_back(static_cast<int64_t>(column[i]));
+      out.missing.push_back(column[i] == T(-1));
+    }
+  };
+}
+
 template <typename Table>
 Maker table_maker(const Trace& trace, const Table& table, const char* name, const char* meaning,
                   int64_t rank) {
@@ -111,8 +125,16 @@ Maker table_maker(const Trace& trace, const Table& table, const char* name, cons
   table.for_each_column(
       [&](std::string_view column, std::string_view unit, std::string_view doc, auto& values) {
         using T = typename std::remove_cvref_t<decltype(values)>::value_type;
-        maker.add({std::string(column), cell_type<T>(unit), std::string(unit), std::string(doc)},
-                  reader(trace, values));
+        RelationColumn made{std::string(column), cell_type<T>(unit), std::string(unit),
+                            std::string(doc)};
+        if constexpr (std::is_same_v<T, int64_t>) {
+          const size_t mark = doc.find(kUnknownMark);
+          if (mark != std::string_view::npos) {
+            made.meaning.replace(mark, 2, "NULL");
+            return maker.add(std::move(made), known_reader(values));
+          }
+        }
+        maker.add(std::move(made), reader(trace, values));
       });
   return maker;
 }

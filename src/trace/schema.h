@@ -160,7 +160,7 @@ enum class WaitKind : uint8_t {
   COL(int64_t, out_elements, "count", "Out msg nelems; -1 = unknown")                \
   COL(int64_t, group_size, "ranks", "size of the group; -1 = unknown")               \
   COL(int64_t, seq, "id", "sequence number in the group; -1 = unknown")              \
-  COL(int64_t, peer, "rank", "of a send where it goes, of a receive where it comes from; -1 = not recorded")
+  COL(int64_t, peer, "rank", "of a send where it goes, of a receive where it comes from; -1 = unknown")
 
 // Object of the wait of a synchronization row (kSync activities). The correlation id is that of the
 // call that waits or makes the stream wait. The stream is the one that waits (-1 = the host).

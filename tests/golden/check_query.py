@@ -86,6 +86,15 @@ def check_sql(assay):
     expect(plain.splitlines() == ["range", *map(str, range(1000))], "CSV is not the bare rows")
 
 
+def check_unknown(assay):
+    """Numbers that the file does not have are NULL: 21 collectives of old NCCL rows without sequence numbers and peers."""
+    trace = datasets.ROOT.parent / "shared/data/kineto/hta/a100_nccl_parser_r0of2.json.gz"
+    if not trace.exists():
+        return
+    found = rows(assay, "select count(*) n, count(seq) seq, count(peer) peer, min(in_elements) least from collectives", trace)
+    expect(found == [{"n": 21, "seq": 0, "peer": 0, "least": 53}], f"unknown numbers: {found}")
+
+
 def check_examples(assay):
     page = (datasets.ROOT / "docs/sql.md").read_text()
     examples = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
@@ -191,6 +200,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         if options.what == "sql":
             check_sql(assay)
+            check_unknown(assay)
             check_examples(assay)
             check_parquet(assay, pathlib.Path(name))
         else:
