@@ -15,7 +15,7 @@ struct Settings {
   std::string capture_range;           // ASSAY_RECORD_RANGE: record only inside this range
   std::string control;                 // ASSAY_RECORD_CONTROL: a file with a wire::Control
   std::string shared;                  // ASSAY_RECORD_SHARED: memory that outlives this process;
-                                       // "none" = it was refused; empty = nobody asks for it
+                                       // "none" = unavailable; empty = unused
   std::string version;                 // ASSAY_RECORD_VERSION
   uint64_t session = 0;                // ASSAY_RECORD_SESSION, hexadecimal
   uint64_t max_bytes = 4ull << 30;     // ASSAY_RECORD_MAX_BYTES, of one process's file
