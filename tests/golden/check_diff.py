@@ -3,11 +3,11 @@
 
     check_diff.py --assay build/release/assay
 
-For pairs of real traces with ProfilerSteps, the device timeline is cut at every start and end. Each slice belongs to one
-activity (compute before communication before copies, then the earliest start), an idle slice to the activity that ends
-it, by the definitions of docs/metrics.md. Sums per kernel name and iteration give the means of each side. For every
-pair, in both directions: contributions sum to the change at every level, a side compared with itself is zero, exchanged
-sides give the opposite. Also checks gates, exit codes and the formats for CI.
+For pairs of real traces with ProfilerSteps, the device timeline is cut at every start and end. Each slice belongs to
+one activity (compute before communication before copies, then the earliest start), an idle slice to the activity that
+ends it, by the definitions of docs/metrics.md. Sums per kernel name and iteration give the means of each side. For
+every pair, in both directions: contributions sum to the change at every level, a side compared with itself is zero,
+exchanged sides give the opposite. Also checks gates, exit codes and the formats for CI.
 
 Exit code 77: no traces to check.
 """

@@ -3,10 +3,10 @@
 
     check_diff_verdicts.py --assay build/release/assay
 
-One slow rank of eight is named, not the collective that the others wait in. One outlier step is no change. A loader that
-takes 28 ms less is reported despite a step of 600 ms. Pairs of the same program show no change, and pairs show a change
-that differences between machines hide; each with its opposite. A rank missing on one side is not waiting, a drift is no
-change, a whole trace is no iteration.
+One slow rank of eight is named, not the collective that the others wait in. One outlier step is no change. A loader
+that takes 28 ms less is reported despite a step of 600 ms. Pairs of the same program show no change, and pairs show a
+change that differences between machines hide; each with its opposite. A rank missing on one side is not waiting, a
+drift is no change, a whole trace is no iteration.
 """
 
 import argparse

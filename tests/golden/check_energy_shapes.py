@@ -3,11 +3,12 @@
 meter
 recordings.
 
-A case is a synthetic GPU (base, kernels, pulses, ramp), its sensor (boxcar over all or a part of its period, exponential, or
-smoothed; 20 to 200 ms), and a job of 1 to 60 s that is busy 10 to 100 % of the time. Its log and trace are written in many
-shapes: cropped to the activity, with idle at the ends, launches jittered, kernels cut or merged, the clock off. The interval of
-the kernels' energy of every shape is compared with the truth and with that of every other shape, the total with the truth.
-Without options a few cases of fixed seeds run, within a minute. --write makes docs/measured/energy_shapes.md.
+A case is a synthetic GPU (base, kernels, pulses, ramp), its sensor (boxcar over all or a part of its period,
+exponential, or smoothed; 20 to 200 ms), and a job of 1 to 60 s that is busy 10 to 100 % of the time. Its log and trace
+are written in many shapes: cropped to the activity, with idle at the ends, launches jittered, kernels cut or merged,
+the clock off. The interval of the kernels' energy of every shape is compared with the truth and with that of every
+other shape, the total with the truth. Without options a few cases of fixed seeds run, within a minute. --write makes
+docs/measured/energy_shapes.md.
 """
 
 import argparse

@@ -3,10 +3,10 @@
 
     check_flow.py --causes build/release/assay_flow_causes [NAME...]
 
-A replay without changes must reproduce every point, and parts sum to their whole. The following comes from docs/metrics.md
-(Flow) and shares no code with Assay: the idle time to the nanosecond; the time in which an activity was late although the
-device was empty ("unseen"), to the nanosecond if no stream waits for another and no graph ran; and the state of the host at
-points spread over the idle time. NAMEs select traces by a part of their name.
+A replay without changes must reproduce every point, and parts sum to their whole. The following comes from
+docs/metrics.md (Flow) and shares no code with Assay: the idle time to the nanosecond; the time in which an activity was
+late although the device was empty ("unseen"), to the nanosecond if no stream waits for another and no graph ran; and
+the state of the host at points spread over the idle time. NAMEs select traces by a part of their name.
 """
 
 import argparse

@@ -3,9 +3,9 @@
 
     check_hang.py --assay build/release/assay [--seeds 1-150] [--recorded FOLDER]
 
-A job is simulated: hosts run ahead of their devices, a device starts a collective when all members have requested the same
-one, and one fault stops it. Jobs have tensor, data, expert and pipeline groups, ring buffers that lose entries, and dumps as
-pickles of protocol 2 to 5 or as JSON, compressed or not.
+A job is simulated: hosts run ahead of their devices, a device starts a collective when all members have requested the
+same one, and one fault stops it. Jobs have tensor, data, expert and pipeline groups, ring buffers that lose entries,
+and dumps as pickles of protocol 2 to 5 or as JSON, compressed or not.
 """
 
 import argparse

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """`assay job --parquet`: both layouts, read by DuckDB as Hive partitions and by hyparquet, compared with the JSON
-answer and with
-the page that describes the columns (docs/formats/job_tables.md). The SQL of docs/job.md gives the numbers of the answer. Exits
-with 77 (skipped) without DuckDB.
+answer and with the page that describes the columns (docs/formats/job_tables.md). The SQL of docs/job.md gives the
+numbers of the answer. Exits with 77 (skipped) without DuckDB.
 
     check_job_tables.py --assay build/release/assay --model build/release/assay_job_model
 """

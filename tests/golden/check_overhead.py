@@ -3,8 +3,8 @@
 
     check_overhead.py --assay build/release/assay [NAME...]
 
-Written from docs/metrics.md (Overhead) without Assay's code; slow and simple. Links between operators, calls and kernels come
-from reference.py. NAMEs select traces by a part of their name.
+Written from docs/metrics.md (Overhead) without Assay's code; slow and simple. Links between operators, calls and
+kernels come from reference.py. NAMEs select traces by a part of their name.
 """
 
 import argparse

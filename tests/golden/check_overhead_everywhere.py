@@ -3,9 +3,9 @@
 
     check_overhead_everywhere.py --assay build/release/assay [NAME...]
 
-A document has one launch-overhead floor: every key of a floor has the same value. No exclusive sum exceeds the time of the host
-threads, in any window, and the sums of the default mode are exclusive. check_overhead.py checks the values. NAMEs select traces
-by a part of their name.
+A document has one launch-overhead floor: every key of a floor has the same value. No exclusive sum exceeds the time of
+the host threads, in any window, and the sums of the default mode are exclusive. check_overhead.py checks the values.
+NAMEs select traces by a part of their name.
 """
 
 import argparse
