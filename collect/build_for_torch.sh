@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Compiles what must fit the PyTorch of a Python on this machine (2.x from pip, or 1.13 from Debian),
-# with its own C++ ABI and without CUDA's headers.
+# Compiles collectors for the PyTorch of an installed Python (2.x from pip, or 1.13 from Debian), with its C++ ABI and
+# without CUDA headers.
 #
 #   build_for_torch.sh --out FOLDER [--python PYTHON] [replay | operators]
 #
-# replay: FOLDER/assay-replay, for `assay replay`. operators: FOLDER/libassay_torch.so, which
-# `assay record --torch` loads into programs. Default: replay.
+# replay: FOLDER/assay-replay, for `assay replay`. operators: FOLDER/libassay_torch.so, which `assay record --torch`
+# loads into programs. Default: replay.
 set -euo pipefail
 
 python=python3
@@ -50,7 +50,7 @@ print(int(torch.compiled_with_cxx11_abi()))
 print(there(includes))
 print(there(libraries))
 print(int(torch.version.cuda is not None))
-# NVTX alone, of whatever toolkit is there; the program compiles without it.
+# Only the NVTX headers, from any installed toolkit. The program also compiles without them.
 nvcc = shutil.which("nvcc")
 toolkits = [os.environ.get("CUDA_HOME", ""), os.path.dirname(os.path.dirname(nvcc)) if nvcc else "", "/usr/local/cuda",
             *glob.glob(os.path.dirname(root) + "/nvidia/*")]
@@ -60,9 +60,9 @@ PY
 { read -r version; read -r abi; read -r include_paths; read -r library_paths; read -r cuda
   read -r nvtx || true; } <<<"$facts"
 
-# NDEBUG as PyTorch itself: classes of its headers (RecordFunction) have other members without it.
+# PyTorch defines NDEBUG; without it, classes in its headers (RecordFunction) have other members.
 flags=(-O2 -DNDEBUG -pthread "-D_GLIBCXX_USE_CXX11_ABI=$abi" -I"$here/..")
-# Of what PyTorch's own libraries need, their search paths know more than the linker.
+# The dependencies of PyTorch's libraries are found by their own search paths, not by the linker.
 libraries=(-Wl,--no-as-needed -Wl,--allow-shlib-undefined)
 IFS=: read -ra folders <<<"$include_paths"
 for folder in "${folders[@]}"; do flags+=(-isystem "$folder"); done
@@ -76,7 +76,7 @@ libraries+=(-ldl)
 mkdir -p "$out"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# 1.13 does not compile as C++20, and newer ones than 2.8 may ask for it: the likelier goes first.
+# 1.13 does not compile as C++20, and versions after 2.8 may need it: try the likelier one first.
 standards=(c++17 c++20)
 name=assay-replay
 [ "$what" = operators ] && name=libassay_torch.so && flags+=(-fPIC -fvisibility=hidden)

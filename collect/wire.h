@@ -1,11 +1,11 @@
 #pragma once
 
-// The trace file of Assay's own tracer (.assaytrace, docs/formats/assaytrace.md): what the recorder
-// writes and the reader reads, and the one header that both sides share. Little endian, every field
-// at its natural alignment, every struct a multiple of 8 bytes. A file is a FileHeader and then
-// blocks; a block is whole or it does not count, so that a file cut anywhere is read up to its last
-// whole block. A reader takes the first `bytes` of a record that it knows, zero where a shorter one
-// ends, and skips kinds that it does not know: fields are only ever added at the end.
+// The trace file of Assay's tracer (.assaytrace, docs/formats/assaytrace.md), as the recorder
+// writes it and the reader reads it. Little endian; every field has its natural alignment, every
+// struct a multiple of 8 bytes. A file is a FileHeader followed by blocks. Only complete blocks
+// count, so a truncated file is readable up to its last complete block. A reader uses the bytes of
+// a record that it knows, zero-fills a shorter record, and skips unknown kinds: new fields are only
+// added at the end.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,19 +17,19 @@ constexpr char kMagic[8] = {'A', 'S', 'S', 'A', 'Y', 'T', 'R', 'C'};
 constexpr uint32_t kVersion = 1;
 constexpr uint32_t kByteOrder = 0x01020304;
 constexpr uint32_t kBlockMagic = 0x4B4C4241;  // "ABLK"
-// Larger payloads are damage: the recorder cuts blocks far below.
+// Larger payloads are corrupt: the recorder writes much smaller blocks.
 constexpr uint32_t kMaxPayload = 16u << 20;
 constexpr uint32_t kNoString = 0;
-// Longest text of a String record; what is longer is cut there.
+// Longest text of a String record; longer texts are truncated.
 constexpr uint32_t kMaxText = 65'000;
 
 struct FileHeader {
   char magic[8];
   uint32_t version;
-  uint32_t header_bytes;  // where the first block starts
+  uint32_t header_bytes;  // offset of the first block
   uint32_t byte_order;    // kByteOrder as the writer stores it
   uint32_t pid;
-  uint64_t session;  // one number for all files of one `assay record`
+  uint64_t session;  // equal in all files of one `assay record`
   uint64_t monotonic_ns;
   uint64_t realtime_ns;
   uint64_t reserved;
@@ -38,10 +38,10 @@ struct FileHeader {
 
 struct BlockHeader {
   uint32_t magic;
-  uint32_t payload_bytes;  // records, a multiple of 8
+  uint32_t payload_bytes;  // of the records, a multiple of 8
   uint32_t records;
   uint32_t sequence;  // 0, 1, 2 ...: a gap is a lost block
-  uint64_t session;   // that of the file: a block of another file does not count
+  uint64_t session;   // equals that of the file; a block of another file is ignored
   uint64_t checksum;  // of the bytes before it and of the payload
 };
 
@@ -70,7 +70,7 @@ enum class Kind : uint16_t {
   kInside = 22,
 };
 
-// What a program did, as against what the recorder says of itself: only these count as lost.
+// Events of the program, unlike records about the recording: only these count as lost.
 constexpr bool is_event(Kind kind) {
   return (kind >= Kind::kApiCall && kind <= Kind::kExternal) || kind == Kind::kOperator;
 }
@@ -80,11 +80,11 @@ struct RecordHeader {
   uint16_t bytes;  // of the record with this header, a multiple of 8
 };
 
-// Which clock the tracer's times are of.
+// The clock of the tracer's times.
 enum class ClockKind : uint32_t {
-  kTracerOwn = 0,  // CUPTI's: CLOCK_REALTIME as it is read, steps included; rocprofiler-sdk's own
-  kMonotonic = 1,  // CLOCK_MONOTONIC, which CUPTI was told to use
-  kNone = 2,       // no tracer: only ranges of the host, in CLOCK_MONOTONIC
+  kTracerOwn = 0,  // CUPTI's: CLOCK_REALTIME with its steps; rocprofiler-sdk's own
+  kMonotonic = 1,  // CLOCK_MONOTONIC, set by a CUPTI callback
+  kNone = 2,       // no tracer: only host ranges, in CLOCK_MONOTONIC
 };
 
 enum class TracerKind : uint32_t { kCupti = 0, kRocprofiler = 1 };
@@ -95,15 +95,15 @@ struct Process {
   uint32_t parent_pid;
   uint32_t name;  // of the program, without folders
   ClockKind clock;
-  uint32_t driver_version;  // as the driver tells it: 13000 for CUDA 13.0; 0 = unknown
-  uint32_t tracer_version;  // of CUPTI; of rocprofiler-sdk 10000 for 1.0.0; 0 = none
+  uint32_t driver_version;  // as the driver reports it: 13000 for CUDA 13.0; 0 = unknown
+  uint32_t tracer_version;  // CUPTI's; for rocprofiler-sdk 10000 is 1.0.0; 0 = none
   uint32_t assay_version;   // string
-  uint32_t flags;           // 1: forked from a process that was being recorded
+  uint32_t flags;           // 1: forked from a recorded process
   TracerKind tracer;
 };
 
-// Text follows, padded with zeros to a multiple of 8. Ids are defined before they are used; one id
-// has one text.
+// The text follows, zero-padded to a multiple of 8. An id is defined before its first use and has
+// one text.
 struct String {
   RecordHeader header;
   uint32_t id;
@@ -113,7 +113,7 @@ struct String {
 
 constexpr size_t padded(size_t bytes) { return (bytes + 7) & ~size_t{7}; }
 
-// Of a text of at most kMaxText bytes.
+// For a text of at most kMaxText bytes.
 constexpr String string_record(uint32_t id, size_t length) {
   return {{Kind::kString, static_cast<uint16_t>(sizeof(String) + padded(length))},
           id,
@@ -123,16 +123,16 @@ constexpr String string_record(uint32_t id, size_t length) {
 
 enum class Domain : uint16_t { kRuntime = 0, kDriver = 1, kHsa = 2 };
 
-// start and end are tracer times in nanoseconds from here on, unless told otherwise.
+// From here on, start and end are tracer times in nanoseconds unless noted.
 struct ApiCall {
   RecordHeader header;
   uint32_t correlation;
   uint64_t start;
   uint64_t end;
-  uint32_t thread;  // the system's id
+  uint32_t thread;  // the OS thread id
   uint32_t name;
   Domain domain;
-  uint16_t function;  // CUPTI's id of it
+  uint16_t function;  // CUPTI's callback id
   int32_t result;
 };
 
@@ -144,7 +144,7 @@ struct Kernel {
   uint32_t device;
   uint32_t context;
   uint32_t stream;
-  uint32_t name;  // mangled, as the compiler wrote it
+  uint32_t name;  // mangled
   uint32_t grid[3];
   uint32_t block[3];
   uint32_t registers;
@@ -168,7 +168,7 @@ struct Copy {
   uint8_t to;
   uint8_t is_async;
   uint32_t graph_id;
-  uint32_t peer_device;  // where to, of a copy between devices; UINT32_MAX = none
+  uint32_t peer_device;  // destination of a copy between devices; UINT32_MAX = none
   uint64_t graph_node;
 };
 
@@ -194,13 +194,13 @@ struct Wait {
   uint64_t end;
   uint32_t type;  // CUpti_ActivitySynchronizationType
   uint32_t context;
-  uint32_t stream;  // UINT32_MAX: none in particular
+  uint32_t stream;  // UINT32_MAX: no particular one
   uint32_t event;
 };
 
 enum RangeFlags : uint32_t {
-  kPushPop = 1,    // else start and end, which may nest in any way
-  kStillOpen = 2,  // nobody ended it: the end is when recording stopped
+  kPushPop = 1,    // otherwise start/end ranges, which may overlap
+  kStillOpen = 2,  // not ended by the program: the end is the end of recording
 };
 
 // NVTX. Times are CLOCK_MONOTONIC.
@@ -224,18 +224,18 @@ struct Mark {
 };
 
 enum OperatorFlags : uint32_t {
-  kUserRange = 1,  // a range of record_function, not an operator
+  kUserRange = 1,  // a record_function range, not an operator
 };
 
-// PyTorch's, as an observer inside it saw them. Times are CLOCK_MONOTONIC. Texts of inputs are JSON
-// as PyTorch's profiler writes it (docs/formats/kineto.md); kNoString = not told.
+// A PyTorch operator, from an observer inside PyTorch. Times are CLOCK_MONOTONIC. Input texts are
+// JSON in the format of PyTorch's profiler (docs/formats/kineto.md); kNoString = unknown.
 struct Operator {
   RecordHeader header;
   uint32_t thread;
   uint64_t start;
   uint64_t end;
-  int64_t sequence;         // autograd's number; -1 = none
-  uint64_t forward_thread;  // RecordFunction's number of the forward operator's thread; 0 = is one
+  int64_t sequence;         // autograd's sequence number; -1 = none
+  uint64_t forward_thread;  // RecordFunction's thread number of the forward operator; 0 = it is one
   uint32_t name;
   uint32_t dims;
   uint32_t types;
@@ -244,7 +244,7 @@ struct Operator {
   uint32_t flags;
 };
 
-// A call that another one made: what carries its correlation belongs to that of the other.
+// A call made inside another call: activities with its correlation belong to the outer one.
 struct Inside {
   RecordHeader header;
   uint32_t correlation;
@@ -252,7 +252,7 @@ struct Inside {
   uint32_t reserved;
 };
 
-// A graph launch that was recorded as a whole.
+// A graph launch recorded as one activity.
 struct GraphRun {
   RecordHeader header;
   uint32_t correlation;
@@ -264,7 +264,7 @@ struct GraphRun {
   uint32_t graph_id;
 };
 
-// Of rocprofiler-sdk; CUpti_ActivityOverheadKind has none of these numbers.
+// From rocprofiler-sdk. CUpti_ActivityOverheadKind does not use these numbers.
 enum ScratchOverhead : uint32_t {
   kScratchOther = 0x8000'0000u,
   kScratchAllocation = 0x8000'0001u,
@@ -277,7 +277,7 @@ struct Overhead {
   uint32_t type;  // CUpti_ActivityOverheadKind or ScratchOverhead
   uint64_t start;
   uint64_t end;
-  uint32_t thread;  // 0 = not told
+  uint32_t thread;  // 0 = unknown
   uint32_t reserved;
 };
 
@@ -309,22 +309,22 @@ struct Context {
   uint32_t null_stream;
 };
 
-// One moment in three clocks. Written when recording starts, at every flush and at the end.
+// One moment on three clocks. Written at the start of recording, at every flush and at the end.
 struct Clock {
   RecordHeader header;
-  uint32_t uncertainty_ns;  // how long reading them took
-  uint64_t tracer;          // 0 = there is none
+  uint32_t uncertainty_ns;  // duration of the reads
+  uint64_t tracer;          // 0 = none
   uint64_t monotonic;
   uint64_t realtime;
 };
 
 enum class LostReason : uint32_t {
-  kTracer = 1,      // the tracer dropped them: it had no buffer, or the device's was full
-  kMemory = 2,      // ranges of the host that found the recorder's memory full
+  kTracer = 1,      // dropped by the tracer: its host or device buffer was full
+  kMemory = 2,      // host ranges dropped because the recorder's memory was full
   kByteLimit = 3,   // the file had reached its limit
   kWrite = 4,       // the file could not be written
-  kUnknown = 5,     // records that were delivered and could not be read
-  kUnfinished = 6,  // calls and work of the device that had no end when the program ended
+  kUnknown = 5,     // delivered records that could not be read
+  kUnfinished = 6,  // calls and GPU activities without an end at program exit
 };
 
 struct Lost {
@@ -334,29 +334,29 @@ struct Lost {
   uint64_t monotonic;
 };
 
-// What went wrong or otherwise than asked. docs/formats/assaytrace.md has the sentences.
+// A failure or deviation from the request. docs/formats/assaytrace.md has the sentences.
 enum class NoteCode : uint32_t {
   kNoTracer = 1,         // no libcupti was found
-  kTracerRefused = 2,    // CUPTI answers with an error: value
-  kNoPermission = 3,     // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES and its kin
+  kTracerRefused = 2,    // CUPTI returns an error: value
+  kNoPermission = 3,     // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES and similar
   kOtherSubscriber = 4,  // another profiler holds CUPTI in this process
-  kOldDriver = 5,        // CUPTI does not take this driver
-  kOldTracer = 6,        // CUPTI before CUDA 11.6: its records are laid out otherwise
-  kKindRefused = 7,      // a kind of record cannot be had: value is its number
+  kOldDriver = 5,        // CUPTI does not support this driver
+  kOldTracer = 6,        // CUPTI before CUDA 11.6: other record layouts
+  kKindRefused = 7,      // a kind of record is unavailable: value is its number
   kTakenOver = 8,        // another profiler took CUPTI's buffers while recording
   kByteLimit = 9,        // the file reached its limit: value
   kWriteFailed = 10,     // value is errno
-  kClockCallback = 11,   // CUPTI does not take our clock: its own is used
+  kClockCallback = 11,   // CUPTI rejects the clock callback: its own clock is used
   kUnsupportedGpu = 12,  // MIG, vGPU, WSL, confidential computing: value is CUPTI's error
   kTextsForgotten =
-      13,  // names of ranges made room for others: value says how many. Nothing is lost
+      13,  // value names of ranges were evicted. No range is lost
   kNoOperators =
-      14,  // operators were asked for and cannot be had: value 1 = their observer's fault
+      14,  // operators were requested but are unavailable; value 1: the observer failed
   kOldRocprofiler = 15,      // rocprofiler-sdk before 0.5: value is its version
-  kRocprofilerRefused = 16,  // rocprofiler-sdk answers with an error: value is its status
-  kNotShared = 17,           // what the recorder has in memory is lost where the process dies
-  kRescued = 18,    // the process died: value rows were found in the memory that it had shared
-  kNamesLost = 19,  // value kernels of these have no name: it was known to the process alone
+  kRocprofilerRefused = 16,  // rocprofiler-sdk returns an error: value is its status
+  kNotShared = 17,           // the recorder's memory is lost if the process dies
+  kRescued = 18,    // the process died: value records were recovered from its shared memory
+  kNamesLost = 19,  // value of these kernels have no name: only the process knew it
 };
 
 struct Note {
@@ -386,7 +386,7 @@ struct ThreadName {
   uint32_t reserved;
 };
 
-// The last record of a file that was closed.
+// The last record of a closed file.
 struct Footer {
   RecordHeader header;
   uint32_t reserved;
@@ -405,17 +405,18 @@ static_assert(sizeof(Lost) == 24 && sizeof(Note) == 32 && sizeof(Window) == 24);
 static_assert(sizeof(Operator) == 64 && sizeof(Inside) == 16);
 static_assert(sizeof(ThreadName) == 16 && sizeof(Footer) == 32);
 
-// Not in a file: shared by `assay record` with the recorders it started, through a mapped file. The
-// start and stop signals arrive there.
+// Not part of a file: a memory-mapped file that `assay record` shares with its recorders, for the
+// start and stop signals.
 struct Control {
   uint32_t magic;      // kControlMagic
   uint32_t recording;  // 1 = on, 0 = off
 };
 constexpr uint32_t kControlMagic = 0x4C544341;  // "ACTL"
 
-// FNV-1a over 64-bit words, with the high half folded down: h = (h ^ word) * 0x100000001B3, then
-// h ^= h >> 32. `bytes` is a multiple of 8. Each step is a bijection, so that any change of a
-// single word changes the result.
+// FNV-1a over 64-bit words with the high half folded down: per word
+// h = (h ^ word) * 0x100000001B3, then h ^= h >> 32.
+// `bytes` is a multiple of 8. Each step is a bijection, so any change of one word changes the
+// result.
 inline uint64_t checksum(const void* data, size_t bytes, uint64_t seed = 0xCBF29CE484222325u) {
   const auto* at = static_cast<const unsigned char*>(data);
   uint64_t hash = seed;

@@ -1,6 +1,6 @@
-// The empty kernel through CUDA's runtime (cudaLaunchKernel, as frameworks launch) and through its
-// driver (cuLaunchKernel, as Triton does): a floor is of one way to launch. ASSAY_CUDA_DRIVER,
-// ASSAY_CUDA_RUNTIME and ASSAY_NVML name other libraries, for tests.
+// Launches the empty kernel through the CUDA runtime (cudaLaunchKernel, as frameworks do) and the
+// driver (cuLaunchKernel, as Triton does): each launch path has its own launch-overhead floor.
+// Tests name other libraries in ASSAY_CUDA_DRIVER, ASSAY_CUDA_RUNTIME and ASSAY_NVML.
 
 #include <chrono>
 #include <cstdio>
@@ -12,7 +12,7 @@
 namespace assay::null_kernel {
 namespace {
 
-// ISA 6.0 and sm_50: what every driver since CUDA 9 compiles for the GPU at hand.
+// ISA 6.0 and sm_50: every driver since CUDA 9 compiles this for the installed GPU.
 constexpr const char* kEmptyKernel = R"ptx(
 .version 6.0
 .target sm_50
@@ -23,7 +23,7 @@ constexpr const char* kEmptyKernel = R"ptx(
 }
 )ptx";
 
-// A GPU that idles runs at a fifth of its clock, and takes its time to leave that.
+// An idle GPU runs at a fifth of its clock and takes time to ramp up.
 constexpr auto kWarmUp = std::chrono::milliseconds(300);
 
 struct Driver {
@@ -45,8 +45,8 @@ struct Dim3 {
   unsigned x, y, z;
 };
 
-// Of CUDA 12 and 13. Where the runtime has no libraries of its own (before 12.8) the driver's
-// handle of a kernel is taken, which is the same thing (CUkernel, cudaKernel_t).
+// CUDA 12 and 13. A runtime before 12.8 has no library functions; the driver's kernel handle is
+// equivalent there (CUkernel, cudaKernel_t).
 struct CudaRuntime {
   int (*set_device)(int device);
   int (*synchronize)();
@@ -57,7 +57,7 @@ struct CudaRuntime {
   const char* (*error_text)(int code);
 };
 
-// Of the streaming multiprocessors; null where NVML is not to be had.
+// SM clocks; null without NVML.
 struct Clocks {
   int (*handle)(const char* bus_id, void** device);
   int (*clock)(void* device, int type, unsigned* mhz);
@@ -84,8 +84,8 @@ bool open_driver(Driver& driver) {
          bind(library, "cuGetErrorString", driver.error_text);
 }
 
-// Before the driver starts: the recorder looks which runtime is there. False: cudaLaunchKernel
-// cannot be measured here, and stderr says why.
+// Called before the driver starts, because the recorder detects the loaded runtime then. Returns
+// false and prints the reason if cudaLaunchKernel cannot be measured.
 bool open_runtime(CudaRuntime& runtime) {
   void* library =
       open_library(library_names("ASSAY_CUDA_RUNTIME", "libcudart.so.13:libcudart.so.12"),
@@ -123,7 +123,7 @@ Clocks open_clocks() {
   return clocks;
 }
 
-// MHz; 0 = not told.
+// MHz; 0 = unknown.
 unsigned sm_clock(const Clocks& clocks, void* device) {
   constexpr int kSm = 1;  // NVML_CLOCK_SM
   unsigned mhz = 0;
@@ -140,7 +140,7 @@ bool check(const Driver& driver, int code, const char* doing) {
   return false;
 }
 
-// The launches of one way, warm-up first. False, and a sentence, when one fails.
+// Launches until the GPU is warm. Returns false if a launch fails.
 bool launch_all(const Request& request, const std::function<bool()>& launch) {
   tell_step("running the empty kernel");
   const auto warm_at = std::chrono::steady_clock::now() + kWarmUp;
@@ -150,16 +150,16 @@ bool launch_all(const Request& request, const std::function<bool()>& launch) {
   return true;
 }
 
-// One GPU that is ready to be launched on.
+// A GPU that is ready for launches.
 struct Ready {
   const Driver& driver;
   const Clocks& clocks;
   const Request& request;
   std::FILE* output;
-  void* monitored = nullptr;  // NVML's handle; null where there is none
+  void* monitored = nullptr;  // NVML's handle; null without NVML
 };
 
-// A line "clock PATH BEFORE AFTER" for each way, in MHz.
+// Writes a line "clock PATH BEFORE AFTER" per launch path, in MHz.
 bool measure_path(const Ready& gpu, const char* path, const std::function<bool()>& launch) {
   if (!launch_all(gpu.request, launch)) return false;
   const unsigned before = sm_clock(gpu.clocks, gpu.monitored);

@@ -1,15 +1,15 @@
-// The empty kernel through HIP, compiled by hiprtc for the GPU at hand. No tracer stands beside it,
-// so that the start of a kernel is not seen on the host's clock; what is measured instead, each
-// over W + R launches on an idle stream of its own, by CLOCK_MONOTONIC where nothing else is said:
+// Launches the empty kernel through HIP, compiled by hiprtc for the installed GPU. No tracer runs,
+// so the start of a kernel is unknown on the host's clock. Each series has W + R launches on an
+// idle stream of its own. Times are CLOCK_MONOTONIC unless noted:
 //
 //   call        the launch call of the empty kernel
-//   round_trip  start of that call to the end of the synchronisation behind it
-//   launch      start of the launch call of a kernel of one store to when the host sees the store:
+//   round_trip  start of that call to the end of the synchronization after it
+//   launch      start of the launch call of a kernel with one store, until the host sees the store:
 //               an upper bound of launch call to kernel start
-//   duration    of the empty kernel, its end less its start, both by the GPU
+//   duration    end less start of the empty kernel, both by the GPU
 //
-// OUTPUT has a line each: "runtime VERSION", and per GPU "gpu", "architecture", "uuid" and "bus"
-// with a text, then the four names with a time in ns, in order, warm-ups left out.
+// OUTPUT has one value per line: "runtime VERSION", then "gpu", "architecture", "uuid" and "bus"
+// per GPU, then the four series in ns, without warm-ups.
 
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ int64_t now_ns() {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// A driver that shows no GPU says why only here.
+// A driver that shows no GPU gives no reason.
 const char* why_no_gpu() {
   const char* other = std::getenv("ASSAY_KFD_DEVICE");
   const char* device = other != nullptr && *other != '\0' ? other : "/dev/kfd";
@@ -67,7 +67,7 @@ struct Runtime {
     const char* name = api.error_name(code);
     const char* text = api.error_text(code);
     std::string what = text != nullptr ? text : "unknown error";
-    // Up to ROCm 5 the sentence is the name.
+    // Up to ROCm 5 the text is the name.
     if (name == nullptr) {
       what += " (" + std::to_string(code) + ")";
     } else if (what.find(name) == std::string::npos) {
@@ -124,8 +124,8 @@ bool bind_compiler(void* library, hip::CompilerApi& api) {
          bind(library, "hiprtcGetErrorString", api.error_text);
 }
 
-// "gfx" and letters, digits and the signs of its features. Else the layout of the properties is not
-// the one we know.
+// "gfx", then letters, digits and feature signs. Anything else means that the layout of the
+// properties is unknown.
 bool is_architecture(const std::string& text) {
   if (text.compare(0, 3, "gfx") != 0 || text.size() < 6) return false;
   for (const char c : text) {
@@ -138,7 +138,7 @@ bool is_architecture(const std::string& text) {
 
 struct Gpu {
   std::string name;
-  std::string architecture;  // empty: not told
+  std::string architecture;  // empty: unknown
   std::string uuid;
   std::string bus;
 };
@@ -179,8 +179,7 @@ bool fail_compile(const hip::CompilerApi& api, void* program, int code, const ch
   return false;
 }
 
-// For the architecture that the GPU names; where it names none, hiprtc takes that of the current
-// device by itself.
+// Compiles for the given architecture. Without one, hiprtc uses that of the current device.
 bool compile(const hip::CompilerApi& api, const std::string& architecture, std::string& image) {
   tell_step("compiling the empty kernel with hiprtc");
   constexpr const char* kDoing = "compiling the empty kernel";
@@ -198,7 +197,7 @@ bool compile(const hip::CompilerApi& api, const std::string& architecture, std::
   return got == 0 && bytes > 0 ? true : fail_compile(api, program, got, kDoing);
 }
 
-// One GPU with the kernels on it, and the four series.
+// A GPU with its kernels loaded, and the four series.
 class Bench {
  public:
   Bench(const Runtime& runtime, const Request& request, std::FILE* output)
@@ -234,7 +233,7 @@ class Bench {
 
   bool check(int code, const char* doing) const { return runtime_.check(code, doing); }
 
-  // Numbers below 0 are warm-ups.
+  // Negative runs are warm-ups.
   bool each(Sample sample) {
     for (long run = -request_.warmups; run < request_.runs; ++run) {
       if (!(this->*sample)(run)) return false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of HIP's and hiprtc's binary interface that the null kernel uses, ROCm 5 to 7; held
-// against AMD's headers by tests/abi/amd_headers.cc where those are installed.
+// The part of the HIP and hiprtc binary interface that the null kernel uses, ROCm 5 to 7.
+// tests/abi/amd_headers.cc compares it with AMD's headers if they are installed.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace assay::hip {
 constexpr unsigned kMappedCoherent = 0x40000002;  // hipHostMallocMapped | hipHostMallocCoherent
 constexpr unsigned kNonBlocking = 1;              // hipStreamNonBlocking
 constexpr int kNoDevice = 100;                    // hipErrorNoDevice
-constexpr int kInvalidDevice = 101;               // hipErrorInvalidDevice: ROCm 5's word for it
-constexpr size_t kUuidBytes = 16;                 // hipUUID: letters, without an end
+constexpr int kInvalidDevice = 101;               // hipErrorInvalidDevice: ROCm 5 returns this one
+constexpr size_t kUuidBytes = 16;                 // hipUUID: characters, not terminated
 
-// Where hipDeviceProp_t holds "gfx90a:sramecc+:xnack-", and room for the whole of it. ROCm 6 gave
-// the structure a new layout and its getter a new name; under the old name every library, of
-// ROCm 7 too, fills the old one.
+// Offset of "gfx90a:sramecc+:xnack-" in hipDeviceProp_t, and a buffer size for the whole structure.
+// ROCm 6 changed the layout and renamed the getter. The old name fills the old layout in every
+// version, ROCm 7 included.
 constexpr const char* kPropertiesName = "hipGetDevicePropertiesR0600";
 constexpr size_t kArchitectureAt = 1160;
 constexpr const char* kOldPropertiesName = "hipGetDeviceProperties";
@@ -24,7 +24,7 @@ constexpr size_t kOldArchitectureAt = 396;
 constexpr size_t kPropertiesBytes = 8192;
 constexpr size_t kArchitectureBytes = 256;
 
-// A C++ function in ROCm 5, a C function since.
+// A C++ function in ROCm 5, a C function in later versions.
 constexpr const char* kTimedLaunchName = "hipExtModuleLaunchKernel";
 constexpr const char* kOldTimedLaunchName =
     "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_"
@@ -53,7 +53,7 @@ struct Api {
   int (*module_function)(void** function, void* module, const char* name);
   int (*launch)(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                 unsigned bz, unsigned shared, void* stream, void** arguments, void** extra);
-  // Sizes in threads, not blocks; the events get the kernel's own start and end.
+  // Sizes are in threads, not blocks. The events receive the kernel's own start and end.
   int (*timed_launch)(void* function, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
                       uint32_t by, uint32_t bz, size_t shared, void* stream, void** arguments,
                       void** extra, void* start, void* stop, uint32_t flags);

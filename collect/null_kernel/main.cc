@@ -1,12 +1,12 @@
-// Launches an empty kernel again and again, each followed by a synchronisation, on one GPU or on
-// all of one vendor: what `assay null-kernel` runs.
+// The program that `assay null-kernel` runs. It launches an empty kernel repeatedly on one GPU or
+// all GPUs of a vendor, with a synchronization after each launch.
 //
 //   assay_null_kernel cuda DEVICE|all WARMUPS RUNS LIMIT_S OUTPUT
 //   assay_null_kernel hip DEVICE|all WARMUPS RUNS LIMIT_S RUNTIMES COMPILERS OUTPUT
 //
-// CUDA runs under Assay's recorder, which takes the times, and OUTPUT gets the GPU's clocks; for
-// HIP there is no recorder, and the times taken here go to OUTPUT. Exit code 2 and a sentence on
-// stderr when it cannot be done.
+// CUDA runs under Assay's recorder, which measures the times; OUTPUT receives the clocks of the
+// GPU. HIP has no recorder: OUTPUT receives the times measured here. On failure the exit code is 2
+// and stderr has the reason.
 
 #include <cstdlib>
 #include <cstring>

@@ -18,7 +18,7 @@ void write_text(const char* text) {
   if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) ::_exit(kExitError);
 }
 
-// Only what a signal handler may call.
+// Calls only async-signal-safe functions.
 void on_alarm(int) {
   write_text("the GPU's driver did not answer in time while ");
   write_text(current_step);
@@ -42,7 +42,7 @@ void* open_library(const char* names, const char* missing) {
     const size_t end = std::min(all.find(':', from), all.size());
     const std::string name = all.substr(from, end - from);
     from = end + 1;
-    if (name.empty()) continue;  // which dlopen takes for this program itself
+    if (name.empty()) continue;  // dlopen("") opens this program
     if (void* library = ::dlopen(name.c_str(), RTLD_NOW)) return library;
     if (reason.empty()) reason = ::dlerror();
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the two halves of the null-kernel program share: vendor libraries opened at run time, errors
-// as sentences on stderr, and a limit on the time that a driver may take.
+// Shared by the CUDA and HIP halves of the null-kernel program: vendor libraries opened at run
+// time, errors as sentences on stderr, and a time limit for a driver that hangs.
 
 #include <dlfcn.h>
 
@@ -9,7 +9,7 @@
 
 namespace assay::null_kernel {
 
-// What was asked for on the command line.
+// The request from the command line.
 struct Request {
   const char* device;  // a number, or "all"
   long warmups;
@@ -18,14 +18,14 @@ struct Request {
 
 // Ends the process after that many seconds with exit code 2 and a sentence that names the step.
 void limit_time(unsigned seconds);
-// `step` is what is being done, for that sentence; a literal.
+// Names the current step for that sentence. `step` must be a literal.
 void tell_step(const char* step);
 
-// The first of the libraries in `names`, separated by colons, that opens; nullptr, and a sentence
-// that begins with `missing`, when none does.
+// Opens the first available library of the colon-separated `names`. If there is none, returns
+// nullptr and prints a sentence that begins with `missing`.
 void* open_library(const char* names, const char* missing);
 
-// Leaves `function` null and says so when the library has no function of that name.
+// Leaves `function` null and prints an error if the library has no such function.
 template <typename Function>
 bool bind(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(::dlsym(library, name));
@@ -36,15 +36,16 @@ bool bind(void* library, const char* name, Function*& function) {
   return function != nullptr;
 }
 
-// The GPUs that `device` names, of `count`: first to last. False, and a sentence, for one that is
-// not there; `hiding` names the variables that can hide some.
+// Sets the first and last GPU that `device` selects, of `count`. For a missing GPU returns false
+// and prints an error; `hiding` names the variables that can hide GPUs.
 bool choose_devices(const char* device, int count, const char* hiding, int& first, int& last);
 
-// Both launch the empty kernel warmups + runs times, each followed by a synchronisation.
-// CUDA's warm up for 0.3 s at least. Its times are taken by the recorder around this process; the
-// file `output` gets the clocks of the GPU.
+// Launches the empty kernel warmups + runs times, with a synchronization after each launch, and
+// warms up for at least 0.3 s. The recorder of this process measures the times; the file `output`
+// receives the clocks of the GPU.
 bool run_cuda(const Request& request, const char* output);
-// Times are taken here and written to `output` (hip.cc says which). Libraries by colons.
+// Launches as run_cuda() does, measures the times itself and writes them to `output` (see hip.cc).
+// Separates library names by colons.
 bool run_hip(const Request& request, const char* runtimes, const char* compilers,
              const char* output);
 

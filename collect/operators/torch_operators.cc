@@ -1,6 +1,6 @@
-// Observes PyTorch's operators without its profiler: RecordFunction's callbacks, which every
-// dispatched operator passes. Compiled against the PyTorch that it is loaded into, 1.13 to 2.x;
-// collect/build_for_torch.sh does that. Times are CLOCK_MONOTONIC, as the recorder's.
+// Observes PyTorch's operators without its profiler, through RecordFunction callbacks, which run
+// for every dispatched operator. Compiled by collect/build_for_torch.sh against the PyTorch that it
+// is loaded into, 1.13 to 2.x. Times are CLOCK_MONOTONIC, like the recorder's.
 
 #include <ATen/ATen.h>
 #include <ATen/record_function.h>
@@ -25,8 +25,8 @@ uint64_t now_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Inputs as PyTorch's profiler tells them: dims and strides of tensors, lists of tensors as a list
-// of such, "" for what is neither tensor nor scalar.
+// Inputs in the format of PyTorch's profiler: dims and strides of tensors, nested lists for lists
+// of tensors, "" for values that are neither tensor nor scalar.
 struct Inputs {
   std::string dims = "[";
   std::string types = "[";
@@ -34,7 +34,7 @@ struct Inputs {
   std::string concrete = "[";
 };
 
-// Longer lists say no more about the work.
+// Longer lists add no information about the operation.
 constexpr size_t kMostArguments = 64;
 constexpr size_t kMostElements = 64;
 constexpr size_t kLongestValue = 64;
@@ -48,7 +48,7 @@ void add_numbers(std::string& text, c10::IntArrayRef numbers) {
   text += ']';
 }
 
-// Sizes of a nested or sparse tensor, or of one that only stands for another, cannot be asked for.
+// The sizes of a nested, sparse or symbolic tensor are unavailable.
 bool has_sizes(const at::Tensor& tensor) {
   return tensor.defined() && tensor.layout() == c10::kStrided && !tensor.is_nested() &&
          !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
@@ -148,7 +148,7 @@ uint32_t this_thread() {
   return thread;
 }
 
-// Nothing here may reach the program: what fails is an operator less.
+// No exception may reach the program: on failure the operator is dropped.
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function) {
   if (sink->wanted() == 0) return nullptr;
   try {
@@ -185,8 +185,8 @@ void on_end(const at::RecordFunction& function, at::ObserverContext* context) {
   sink->seen(&seen);
 }
 
-// Ranges around the calls of modules, named as PyTorch's profiler names them. A module that raises
-// leaves its range open: the next one to end closes it.
+// Adds ranges for module calls, named as PyTorch's profiler names them. A module that raises leaves
+// its range open; the next enclosing module to end closes it.
 constexpr const char* kModuleHooks = R"(
 def _assay_install():
     import threading
@@ -221,8 +221,8 @@ _assay_install()
 del _assay_install
 )";
 
-// On Python's main thread, when it next looks: the driver starts on any thread and holding
-// anything.
+// Runs on Python's main thread at its next check: the driver starts on any thread and under any
+// lock.
 void install_module_hooks() {
   const auto add_pending =
       reinterpret_cast<int (*)(int (*)(void*), void*)>(::dlsym(RTLD_DEFAULT, "Py_AddPendingCall"));

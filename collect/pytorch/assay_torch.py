@@ -38,7 +38,7 @@ from torch.nn import functional as F
 TRACERS = ("kineto", "nvtx", "none")
 MODES = ("eager", "sdpa", "flash", "compile", "compile-reduce-overhead", "compile-max-autotune")
 
-# The published configurations. A name ending in -small is the same architecture cut down.
+# The published configurations. A name ending in -small is the same architecture, scaled down.
 MODELS = {
     "gpt2": {"arch": "gpt2", "layers": 12, "hidden": 768, "heads": 12, "vocab": 50257, "positions": 1024},
     "bert-base": {"arch": "bert", "layers": 12, "hidden": 768, "heads": 12, "inter": 3072, "vocab": 30522,
@@ -72,7 +72,7 @@ MODELS = {
 
 
 def repeat_heads(x, times):
-    """Key and value heads shared by several query heads, one copy for each of them."""
+    """Repeats each key or value head for the query heads that share it."""
     if times == 1:
         return x
     batch, heads, length, width = x.shape
@@ -81,8 +81,8 @@ def repeat_heads(x, times):
 
 
 def attend(q, k, v, mask, causal, kind, upcast=False):
-    """Attention as the mode names it. mask is added to the scores; None with causal: by position.
-    upcast: the softmax in 32 bits, as Llama's published implementation does by hand."""
+    """Attention of the given kind. mask is added to the scores; None with causal: a causal mask. upcast: a softmax in
+    32 bits, as in Llama's published implementation."""
     if kind == "math":
         scores = torch.matmul(q, k.transpose(-1, -2)) / math.sqrt(q.shape[-1])
         if mask is None and causal:
@@ -103,8 +103,8 @@ def causal_mask(queries, keys, device, dtype):
 
 
 class GrowingCache:
-    """Keys and values concatenated token by token: what libraries do without compilation. A start
-    is never changed, so that every repeat of a decode can begin from the same prefill."""
+    """Concatenates keys and values token by token, as libraries do without compilation. The start is never changed, so
+    that every repeat of a decode can begin from the same prefill."""
 
     static = False
 
@@ -125,14 +125,14 @@ class GrowingCache:
 
 
 class StaticCache:
-    """Room for all tokens from the start and one shape for every step: what compiled graphs need."""
+    """Preallocates all tokens, so that every step has the same shape, as compiled graphs need."""
 
     static = True
 
     def __init__(self, layers, shape, device, dtype):
         self.keys = [torch.zeros(shape, device=device, dtype=dtype) for _ in range(layers)]
         self.values = [torch.zeros(shape, device=device, dtype=dtype) for _ in range(layers)]
-        # Without it CUDA graphs are given up, since a graph may not write to its inputs.
+        # Otherwise torch.compile skips CUDA graphs, because a graph may not write to its inputs.
         mark = getattr(getattr(torch, "_dynamo", None), "mark_static_address", None)
         for tensor in self.keys + self.values:
             if mark is not None:
@@ -148,7 +148,7 @@ class StaticCache:
 
 
 def static_mask(position, keys, dtype):
-    """Queries at `position` see the keys up to their own place in a StaticCache."""
+    """A query at `position` sees the keys of a StaticCache up to its own position."""
     hidden = torch.arange(keys, device=position.device)[None, :] > position[:, None]
     mask = torch.zeros(hidden.shape, device=position.device, dtype=dtype)
     return mask.masked_fill(hidden, torch.finfo(dtype).min)[None, None]
@@ -158,7 +158,7 @@ def static_mask(position, keys, dtype):
 
 
 class Conv1D(nn.Module):
-    """GPT-2's linear layer: the weight lies the other way round, so that it launches addmm."""
+    """GPT-2's linear layer: the weight is transposed, so that it launches addmm."""
 
     def __init__(self, inputs, outputs):
         super().__init__()
@@ -171,7 +171,7 @@ class Conv1D(nn.Module):
 
 
 def tanh_gelu(x):
-    """GPT-2's activation as its published implementation writes it: eight kernels when eager."""
+    """GPT-2's activation as in its published implementation: eight kernels when eager."""
     return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))))
 
 
@@ -222,7 +222,7 @@ class Gpt2(nn.Module):
 
 
 def mask_for(kind, position, cache, dtype):
-    """Once per forward pass, as libraries do; None where the attention call makes its own."""
+    """Built once per forward pass, as in libraries; None if the attention call builds its own."""
     if cache is not None and cache.static:
         return static_mask(position, cache.keys[0].shape[-2], dtype)
     if kind == "math" and position.shape[0] > 1:
@@ -247,7 +247,7 @@ class BertBlock(nn.Module):
 
 
 class Bert(nn.Module):
-    """BERT, and with a padding id XLM-R, whose positions are counted from the tokens."""
+    """BERT, or with a padding id XLM-R, which derives its positions from the tokens."""
 
     def __init__(self, c, kind):
         super().__init__()
@@ -303,9 +303,8 @@ class GatedMlp(nn.Module):
 
 
 class Experts(nn.Module):
-    """A mixture of experts as an eager library runs it: a loop over the experts, each gathering its
-    tokens. How many tokens an expert gets is known only on the device, hence the many small
-    kernels and synchronisations that this architecture is known for."""
+    """A mixture of experts as an eager library runs it: a loop over the experts, each gathering its tokens. Only the
+    device knows the number of tokens per expert, hence many small kernels and synchronizations."""
 
     def __init__(self, c):
         super().__init__()
@@ -366,7 +365,7 @@ class LlamaBlock(nn.Module):
 
 
 class Llama(nn.Module):
-    """Llama's shape, and with experts OLMoE's and Qwen-MoE's."""
+    """Llama's architecture, and with experts OLMoE's and Qwen-MoE's."""
 
     def __init__(self, c, kind):
         super().__init__()
@@ -397,12 +396,12 @@ ARCHITECTURES = {"gpt2": Gpt2, "bert": Bert, "llama": Llama}
 
 
 def build_model(config, kind, device, dtype, seed):
-    """Made on the device at once, in the right type, with small random weights."""
+    """Builds the model on the device in the given dtype, with small random weights."""
     torch.manual_seed(seed)
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
-        # PyTorch 2 builds on the device; 1.13 builds here and moves.
+        # PyTorch 2 builds on the device; 1.13 builds on the host and copies.
         with torch.device(device) if hasattr(torch.device, "__enter__") else contextlib.nullcontext():
             model = ARCHITECTURES[config["arch"]](config, kind)
     finally:
@@ -427,7 +426,7 @@ def synchronize(device):
 
 
 def mark_step(mode):
-    """Tells compiled CUDA graphs that the outputs of the step before are no longer needed."""
+    """Lets compiled CUDA graphs reuse the outputs of the previous step."""
     compiler = getattr(torch, "compiler", None)
     if mode.startswith("compile") and hasattr(compiler, "cudagraph_mark_step_begin"):
         compiler.cudagraph_mark_step_begin()
@@ -435,7 +434,7 @@ def mark_step(mode):
 
 @contextlib.contextmanager
 def attention_of(mode):
-    """Only FlashAttention, where the mode asks for it; raises where this PyTorch cannot."""
+    """Only FlashAttention, if the mode requires it; raises if this PyTorch lacks it."""
     if mode != "flash":
         yield
         return
@@ -453,7 +452,7 @@ def has_sdpa():
 
 
 def compiled(function, mode):
-    """The function through torch.compile as the mode says, or as it is."""
+    """The function, through torch.compile if the mode requires it."""
     if not mode.startswith("compile"):
         return function
     if not hasattr(torch, "compile"):
@@ -463,7 +462,7 @@ def compiled(function, mode):
 
 
 class ModelRun:
-    """One point of the sweep: calling it does the work of one iteration."""
+    """One point of the sweep. A call runs one iteration."""
 
     def __init__(self, model, config, args, batch, length):
         self.args = args
@@ -491,7 +490,7 @@ class ModelRun:
         cache = self.new_cache() if hasattr(self.model, "kv_shape") else None
         mark_step(self.args.mode)
         with torch.profiler.record_function("prefill"):
-            # The prompt is read once: compiling it as well would only cost time when decoding.
+            # The prefill is not compiled when decoding: it runs once, and compilation is slow.
             forward = self.model if self.decode_only else self.forward
             logits = forward(self.ids, self.position, cache)
         return logits, cache
@@ -503,7 +502,7 @@ class ModelRun:
             return logits[:, -1:].argmax(dim=-1)
 
     def prepare(self):
-        """What happens before the first iteration and is no part of it."""
+        """Runs before the first iteration, outside the measurement."""
         if not self.decode_only:
             return
         logits, self.start = self.prefill()
@@ -523,7 +522,7 @@ class ModelRun:
 
 
 class HuggingFaceRun:
-    """The same with a model of the transformers package: its own cache, its own masks."""
+    """The same with a model of the transformers package, which has its own cache and masks."""
 
     def __init__(self, model, config, args, batch, length):
         self.args, self.model = args, model
@@ -563,7 +562,7 @@ class HuggingFaceRun:
 
 
 def build_hf_model(name, config, args, dtype):
-    """The transformers package's class of that architecture, from a configuration: no download."""
+    """The transformers class of that architecture, built from a configuration without a download."""
     import transformers as tf
 
     size = {"vocab_size": config["vocab"], "hidden_size": config["hidden"],
@@ -603,7 +602,7 @@ def build_hf_model(name, config, args, dtype):
 
 
 def time_runs(function, repeats, device):
-    """Seconds of each repeat by the wall clock, the device synchronised around it."""
+    """Seconds of wall time per repeat, with the device synchronized before and after."""
     seconds = []
     for _ in range(repeats):
         synchronize(device)
@@ -628,7 +627,7 @@ def has_kineto():
 
 
 def write_gz(path, write):
-    """Through a file beside it, renamed once whole: a full disk leaves no half trace."""
+    """Writes a temporary file and renames it, so that a full disk leaves no partial trace."""
     unfinished = path + ".tmp"
     try:
         with gzip.open(unfinished, "wb", compresslevel=6) as out:
@@ -656,8 +655,8 @@ def export(profiler, path):
 
 
 def trace_of_events(events):
-    """A trace in the profiler's format where PyTorch was built without the part that writes it
-    (as in Debian): operators and labels with their shapes, no types, no device."""
+    """A trace in the profiler's format for a PyTorch that was built without Kineto (as in Debian): operators and labels
+    with their shapes, no types, no device."""
     rows, steps = [], 0
     for number, event in enumerate(events):
         label, name = "::" not in event.name, event.name
@@ -681,7 +680,7 @@ def nvtx(name):
 
 @contextlib.contextmanager
 def labels_as_nvtx():
-    """record_function's labels as NVTX ranges as well, for a tracer outside of PyTorch."""
+    """Emits record_function's labels as NVTX ranges too, for a tracer outside PyTorch."""
     real = torch.profiler.record_function
 
     @contextlib.contextmanager
@@ -697,7 +696,7 @@ def labels_as_nvtx():
 
 
 def run_labelled(function, repeats, device):
-    """Iterations as NVTX ranges, for `assay record` or Nsight Systems around this process."""
+    """Iterations as NVTX ranges, for `assay record` or Nsight Systems."""
     with labels_as_nvtx():
         for number in range(repeats):
             with nvtx(f"ProfilerStep#{number}"):
@@ -706,7 +705,7 @@ def run_labelled(function, repeats, device):
 
 
 def run_profiled(function, repeats, device, options, path):
-    """The profiler over one warm-up iteration and `repeats` that count, to a trace at `path`."""
+    """Profiles `repeats` iterations after one warm-up iteration, to a trace at `path`."""
     from torch.profiler import ProfilerActivity, schedule
     from torch.profiler import profile as torch_profile
 
@@ -722,11 +721,11 @@ def run_profiled(function, repeats, device, options, path):
 
 def profile(function, out, name="run", *, warmup=3, repeats=3, timed=10, device=None, tracer="kineto",
             record_shapes=True, with_stack=False, with_modules=False, facts=None):
-    """Runs `function` (warm, then timed without a profiler, then traced) and writes
-    OUT/NAME.json.gz and a line of OUT/runs.jsonl. Returns that line as a dict.
+    """Runs `function` (warm-up, then timed without a profiler, then traced), writes OUT/NAME.json.gz and a line of
+    OUT/runs.jsonl, and returns that line as a dict.
 
-    tracer: "kineto" writes the trace; "nvtx" labels the iterations for a tracer around this
-    process and writes none; "none" only takes the time."""
+    tracer: "kineto" writes the trace; "nvtx" labels the iterations for an external tracer and writes no trace; "none"
+    only measures the time."""
     if tracer not in TRACERS:
         raise ValueError(f"tracer is one of {', '.join(TRACERS)}, not {tracer!r}")
     if re.search(r"[^A-Za-z0-9._=+-]", name):
@@ -806,7 +805,7 @@ def check_arguments(parser, args):
     tokens = 0 if args.phase == "prefill" else args.tokens
     if args.hf and args.mode.startswith("compile") and args.phase != "prefill":
         parser.error("--hf with torch.compile: only --phase prefill (its cache grows, each token would compile anew)")
-    # XLM-R's first position is the one after its padding id.
+    # XLM-R's first position follows its padding id.
     room = None if most is None else most - (config.get("pad") or -1) - 1
     if room is not None and max(args.seq) + tokens > room:
         parser.error(f"{args.model} has {room} positions: {max(args.seq)} + {tokens} tokens do not fit")
@@ -816,7 +815,7 @@ def check_arguments(parser, args):
 
 
 def kind_of_attention(mode):
-    """(kind, what to say): manual attention where this PyTorch has no other."""
+    """(kind, its description): manual attention if this PyTorch has no other."""
     if mode == "eager":
         return "math", "math"
     if has_sdpa():
@@ -825,7 +824,7 @@ def kind_of_attention(mode):
 
 
 def first_words(text):
-    """The first line, and the one that it announces: torch.compile names the cause only there."""
+    """The first line, and the next one if the first ends with a colon: torch.compile puts the cause there."""
     lines = [line.strip() for line in text.splitlines() if line.strip()] or [""]
     return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
 
@@ -858,7 +857,7 @@ def main(argv=None):
             try:
                 line = run_point(model, config, args, batch, length, facts)
             except Exception as error:  # pylint: disable=broad-except
-                # A size that does not fit or compile must not cost the others.
+                # A size that does not fit or compile must not stop the others.
                 failed = 1
                 words = first_words(str(error))
                 print(f"batch {batch}, length {length}: {type(error).__name__}: {words}", file=sys.stderr)

@@ -36,7 +36,7 @@ uint8_t* Buffers::request() noexcept {
     ++made_;
     if (made_ <= area_->layout().buffers) return hand_out(area_->buffer(made_ - 1));
   }
-  // Zeroed pages that nobody touches cost nothing.
+  // Untouched zero pages use no memory.
   auto* buffer = static_cast<uint8_t*>(std::calloc(1, kBufferBytes));
   if (buffer != nullptr) return buffer;
   const std::lock_guard lock(mutex_);
@@ -72,7 +72,7 @@ void Buffers::recycle(const FullBuffer& buffer) {
   if (known == nullptr) {
     std::memset(buffer.data, 0, buffer.valid);
   } else {
-    // All of it: what is not zero is taken for a record where the process dies.
+    // Zero the whole buffer: a rescue reads any nonzero bytes as a record.
     known->use.store(BufferUse::kWritten, std::memory_order_release);
     std::memset(buffer.data, 0, kBufferBytes);
     looked_[area_->index_of(buffer.data)] = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The buffers that CUPTI fills: in the area that outlives the process, as far as it has some, and
-// beyond that in memory of the process, up to a limit.
+// The buffers that CUPTI fills: first those in the shared area, which outlives the process, then
+// private memory up to a limit.
 
 #include <atomic>
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace assay::record {
 struct FullBuffer {
   uint8_t* data;
   size_t valid;
-  uint64_t number;  // in the order in which they came back, from 1 on
+  uint64_t number;  // in completion order, from 1
 };
 
 class Buffers {
@@ -24,20 +24,21 @@ class Buffers {
   // Before the first request. The area must outlive this. most_bytes: of all buffers.
   void use(Area& area, uint64_t most_bytes);
 
-  // On any thread. A buffer of kBufferBytes zeros; nullptr: there is none.
+  // On any thread. Returns kBufferBytes of zeros; nullptr: out of memory.
   uint8_t* request() noexcept;
   // On any thread: CUPTI has filled `valid` bytes of it.
   void give(uint8_t* buffer, size_t valid) noexcept;
   size_t full() const { return waiting_.load(std::memory_order_relaxed); }
 
-  // On the writing thread: those that came back, in their order.
+  // On the writing thread: the completed buffers, in order.
   std::vector<FullBuffer> take();
-  // All of it is in the file.
+  // Call after the file has all of it.
   void recycle(const FullBuffer& buffer);
-  // Has the system make the pages of the buffer that is asked for next, which takes it longer for
-  // shared memory than for a process's own: here, and not in the program's calls.
+  // Faults in the pages of the next buffer, so that the program's calls do not. The faults take
+  // longer for shared than for private memory.
   void prepare();
-  // Shows each shared buffer that CUPTI has, and how far it was looked at: look(buffer, looked).
+  // Visits each shared buffer that CUPTI holds, with the offset already examined: look(buffer,
+  // looked).
   template <typename Look>
   void look_at_filling(Look look) {
     for (size_t i = 0; i < looked_.size(); ++i) {
@@ -55,11 +56,11 @@ class Buffers {
   std::mutex mutex_;
   std::vector<uint8_t*> free_;
   std::vector<FullBuffer> full_;
-  size_t made_ = 0;      // the area's first
+  size_t made_ = 0;      // first those of the area
   size_t prepared_ = 0;  // likewise
   uint64_t numbers_ = 0;
   std::atomic<size_t> waiting_ = 0;
-  std::vector<size_t> looked_;  // the writing thread's: of each shared buffer
+  std::vector<size_t> looked_;  // of the writing thread: offset examined in each shared buffer
 };
 
 }  // namespace assay::record

@@ -17,8 +17,7 @@ inline uint64_t clock_ns(clockid_t clock) {
 inline uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 inline uint64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 
-// One moment in three clocks: the tightest of a few readings. read_tracer() -> ns, 0 = there is no
-// tracer.
+// Reads one moment on three clocks: the tightest of five reads. read_tracer() -> ns, 0 = no tracer.
 template <typename ReadTracer>
 wire::Clock three_clocks(const ReadTracer& read_tracer) {
   wire::Clock best = {};

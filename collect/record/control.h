@@ -1,6 +1,6 @@
 #pragma once
 
-// The word by which `assay record` switches recording on and off in all processes it started.
+// The word with which `assay record` switches recording on and off in all its processes.
 
 #include <string>
 
@@ -10,10 +10,10 @@ namespace assay::record {
 
 class Control {
  public:
-  // A file holding a wire::Control; empty = there is none.
+  // A file with a wire::Control; empty = none.
   void open(const std::string& path);
   bool is_open() const { return word_ != nullptr; }
-  // True: it says otherwise than when this was asked last. recording: what it says.
+  // True if it changed since the last call. recording: the current value.
   bool changed(bool& recording);
 
  private:

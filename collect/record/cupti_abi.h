@@ -1,10 +1,10 @@
 #pragma once
 
-// What the recorder calls and reads of CUPTI, CUDA 11.6 to 13: functions by their names, and of
-// each activity record the leading fields, which every version lays out alike (newer ones append).
-// CUPTI itself says where a record ends. tests/abi/cupti_headers.cc holds all of it against
-// NVIDIA's headers, where they are installed. Sources: cupti_activity.h,
-// cupti_activity_deprecated.h, cupti_callbacks.h, cupti_result.h, cuda.h.
+// The functions and records of CUPTI that the recorder uses, CUDA 11.6 to 13. A record is declared
+// up to its last field with the same layout in every version: newer versions append fields, and
+// CUPTI reports the length. tests/abi/cupti_headers.cc compares this with NVIDIA's headers if they
+// are installed. Sources: cupti_activity.h, cupti_activity_deprecated.h, cupti_callbacks.h,
+// cupti_result.h, cuda.h.
 
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +48,8 @@ enum ActivityKind : uint32_t {
   kGraphTrace = 51,
 };
 
-// CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER: we zero buffers, away from the program's threads.
+// CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER: the recorder zeroes buffers, outside the
+// program's threads.
 constexpr int kAttributeZeroedBuffers = 5;
 constexpr uint32_t kFlushForced = 1;     // CUPTI_ACTIVITY_FLAG_FLUSH_FORCED
 constexpr int kThreadIdSystem = 1;       // CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
@@ -57,8 +58,8 @@ constexpr int kCallbackRuntimeApi = 2;   // CUPTI_CB_DOMAIN_RUNTIME_API
 constexpr int kCallbackResource = 3;     // CUPTI_CB_DOMAIN_RESOURCE
 constexpr uint32_t kModuleUnload = 7;    // CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING
 constexpr uint8_t kMemcpyIsAsync = 1;    // CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
-constexpr uint32_t kOldestVersion = 17;  // of CUDA 11.6
-constexpr uint32_t kTakesNoBuffer = 27;  // of CUDA 12.9: from here on a NULL buffer is an answer
+constexpr uint32_t kOldestVersion = 17;  // CUDA 11.6
+constexpr uint32_t kTakesNoBuffer = 27;  // CUDA 12.9: the first version that accepts a NULL buffer
 
 // CUpti_Activity... records are packed, and aligned to 8.
 #pragma pack(push, 1)
@@ -222,7 +223,7 @@ using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer
                                  size_t valid);
 using Callback = void (*)(void* user, int domain, uint32_t function, const void* info);
 
-// Functions that every supported version has; below the blank line, ones that may be missing.
+// Every supported version has the first group; functions after the blank line may be missing.
 struct Functions {
   int (*get_version)(uint32_t* version);
   int (*get_result_string)(int result, const char** text);
@@ -241,7 +242,8 @@ struct Functions {
   int (*register_timestamp)(uint64_t (*now)());
   int (*set_attribute)(int attribute, size_t* size, void* value);
   int (*enable_callback)(uint32_t on, void* subscriber, int domain, uint32_t callback);
-  // From CUDA 12.5 on. Single functions of a kind that is on; switching the kind on forgets them.
+  // CUDA 12.5 and later. Switches single functions of an enabled kind; enabling the kind resets
+  // them.
   int (*enable_runtime_call)(uint32_t function, uint8_t on);
   int (*enable_driver_call)(uint32_t function, uint8_t on);
 };

@@ -41,8 +41,8 @@ bool bind_all(void* library, cupti::Functions& to) {
 constexpr const char* kSonames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8",
                                     "libcupti.so.11.7", "libcupti.so"};
 
-// The major version of the CUDA runtime in the process goes first: the CUPTI of a newer CUDA may
-// not take an older driver.
+// Prefers the CUDA major version of the loaded runtime: the CUPTI of a newer CUDA may reject an
+// older driver.
 std::vector<std::string> sonames_for(const std::vector<std::string>& loaded) {
   std::vector<std::string> names;
   for (const std::string& path : loaded) {
@@ -55,7 +55,7 @@ std::vector<std::string> sonames_for(const std::vector<std::string>& loaded) {
   return names;
 }
 
-// libcupti.so.13 is of CUDA 13, libcupti.so.11.8 of 11; one whose name says nothing may fit.
+// libcupti.so.13 belongs to CUDA 13, libcupti.so.11.8 to CUDA 11. A name without a version may fit.
 bool fits(const std::string& path, uint32_t driver) {
   constexpr std::string_view kStem = "libcupti.so.";
   const std::string name = base_name(path);

@@ -1,6 +1,6 @@
 #pragma once
 
-// CUPTI, found and bound at run time inside the program that is recorded.
+// Finds and binds CUPTI at run time, inside the recorded program.
 
 #include <cstdint>
 #include <string>
@@ -18,20 +18,19 @@ struct CuptiLibrary {
   bool found() const { return version != 0; }
 };
 
-// One library, opened and bound.
+// Opens and binds one library.
 CuptiLibrary open_cupti(const std::string& path);
 
-// Where CUPTI may be, in this order: the one that the process has loaded; by name, as the loader
-// finds it; beside the CUDA libraries that the process has loaded (packages of pip put each in a
-// folder of its own); below CUDA_HOME, CUDA_PATH and /usr/local/cuda. Those of a newer major
-// version of CUDA than the driver's come last: mostly it does not take them. driver: as
-// driver_version().
+// Candidate paths of CUPTI, in this order: the loaded one; by name through the loader; next to the
+// loaded CUDA libraries (pip packages use a folder per library); under CUDA_HOME, CUDA_PATH and
+// /usr/local/cuda. Candidates of a newer CUDA major version than the driver's come last, because
+// they mostly reject the driver. driver: from driver_version().
 std::vector<std::string> cupti_candidates(uint32_t driver);
 
-// PyTorch's profiler is in the process, which may take CUPTI for itself at any time.
+// True if PyTorch's profiler is loaded, which may take CUPTI at any time.
 bool kineto_is_loaded();
 
-// The driver's function, from the libcuda that the process has loaded; nullptr = there is none.
+// A function of the loaded libcuda; nullptr = none.
 void* driver_function(const char* name);
 // 13000 for CUDA 13.0; 0 = unknown.
 uint32_t driver_version();

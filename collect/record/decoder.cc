@@ -7,7 +7,7 @@
 namespace assay::record {
 namespace {
 
-// Copied out: records are aligned to 8 in CUPTI's buffers, and packed.
+// Copies a record: CUPTI aligns records to 8, the packed structs need not be.
 template <typename Record>
 Record read(const void* record) {
   Record copy;
@@ -15,7 +15,7 @@ Record read(const void* record) {
   return copy;
 }
 
-// What copies within a device and between two have in common.
+// The common fields of copies within a device and between devices.
 template <typename From>
 wire::Copy copy_of(const From& from) {
   wire::Copy to = {};
@@ -35,7 +35,7 @@ wire::Copy copy_of(const From& from) {
   return to;
 }
 
-// Where one of what every record with times and a correlation has is missing, it is not written.
+// A record without its times or correlation is not written.
 template <typename Record>
 bool has_times(const void* record) {
   const auto from = read<Record>(record);
@@ -51,7 +51,7 @@ __attribute__((no_sanitize("thread", "address"))) uint64_t look(const uint8_t* a
   return __atomic_load_n(reinterpret_cast<const uint64_t*>(at), __ATOMIC_RELAXED);
 }
 
-// What is read of a record of each kind that is recorded: none is shorter.
+// The bytes read of each recorded kind: no record is shorter.
 struct LeastBytes {
   uint32_t kind;
   size_t bytes;
@@ -69,7 +69,7 @@ constexpr LeastBytes kLeastBytes[] = {{cupti::kMemcpy, sizeof(cupti::Memcpy)},
                                       {cupti::kExternalCorrelation, sizeof(cupti::External)},
                                       {cupti::kGraphTrace, sizeof(cupti::GraphTrace)}};
 
-// 0 = no kind that is recorded.
+// 0 = not a recorded kind.
 size_t least_bytes(uint32_t kind) {
   for (const LeastBytes& least : kLeastBytes) {
     if (least.kind == kind) return least.bytes;
@@ -103,7 +103,7 @@ const uint8_t* RecordWalk::next() {
   const auto kind = static_cast<uint32_t>(look(buffer_ + at_));
   if (kind == 0) return nullptr;
   const uint16_t length = kind < bytes_.size() ? bytes_[kind].load(std::memory_order_relaxed) : 0;
-  // The program may have written over what it shares before it crashed.
+  // The program may have overwritten the shared memory before it crashed.
   const size_t least = least_bytes(kind);
   if (least == 0 || length < least || length % 8 != 0 || at_ + length > size_) {
     lost_ = true;
@@ -174,7 +174,7 @@ void Decoder::decode(const cupti::Functions& functions, uint8_t* buffer, size_t 
     add(record);
     ++progress;
   }
-  // The end of a buffer is told by kMaxLimitReached; anything else leaves records unread.
+  // kMaxLimitReached marks the end of a buffer; any other result leaves records unread.
   if (valid > 0 && result != cupti::kMaxLimitReached) {
     file_.count_lost(wire::LostReason::kUnknown, 1);
   }

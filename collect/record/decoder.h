@@ -1,7 +1,7 @@
 #pragma once
 
-// From CUPTI's activity records to those of the trace file: in the process that is recorded, and
-// after its death in `assay record`, which has CUPTI's buffers but not CUPTI.
+// Converts CUPTI's activity records to records of the trace file. Runs in the recorded process and,
+// after its death, in `assay record`, which has the buffers but not CUPTI.
 
 #include <array>
 #include <atomic>
@@ -14,29 +14,29 @@
 
 namespace assay::record {
 
-// Names that CUPTI's records do not hold, as ids of the file's texts.
+// Names that CUPTI's records refer to, as string ids of the file.
 class Names {
  public:
   virtual ~Names() = default;
   virtual uint32_t of_call(wire::Domain domain, uint32_t function) = 0;
-  // name: as the record has it, an address of the process that is recorded. kNoString: not known.
+  // name: the address in the recorded process, as the record has it. kNoString: unknown.
   virtual uint32_t of_kernel(const char* name) = 0;
 };
 
-// By CUPTI's kind of record; 0 = not known.
+// By CUPTI's kind of record; 0 = unknown.
 using RecordBytes = std::array<std::atomic<uint16_t>, SharedPlace::kKinds>;
-// Asks CUPTI how long records of the kinds that are recorded are: of a buffer full of them.
+// Measures the record lengths of the recorded kinds, with CUPTI and a synthetic buffer.
 void learn_record_bytes(const cupti::Functions& functions, RecordBytes& bytes);
 
-// A buffer's records one after the other, without CUPTI, while it may still be writing them:
-// nullptr behind the last one, or where a kind of unknown length comes (is_lost).
+// Walks the records of a buffer without CUPTI, possibly while CUPTI writes it. next() returns
+// nullptr after the last record or at a kind of unknown length (is_lost).
 class RecordWalk {
  public:
   RecordWalk(const RecordBytes& bytes, const uint8_t* buffer, size_t size, size_t from = 0)
       : bytes_(bytes), buffer_(buffer), size_(size), at_(from) {}
   const uint8_t* next();
   bool is_lost() const { return lost_; }
-  size_t at() const { return at_; }  // behind the record that next() gave
+  size_t at() const { return at_; }  // the offset after the record from next()
 
  private:
   const RecordBytes& bytes_;
@@ -46,12 +46,12 @@ class RecordWalk {
   bool lost_ = false;
 };
 
-// All of the record is there: times, and what every record of its kind has.
+// True if times and all other mandatory fields are set.
 bool is_whole(const void* record);
-// What a record says of a kernel's name, read while CUPTI may be writing it.
+// The kernel name of a record, read while CUPTI may be writing it.
 struct KernelName {
-  const char* address = nullptr;  // nullptr: it is no kernel's, or not told yet
-  bool is_told = true;            // false: it may still come
+  const char* address = nullptr;  // nullptr: no kernel, or not yet written
+  bool is_told = true;            // false: it may still be written
 };
 KernelName name_in(const uint8_t* record);
 
@@ -59,18 +59,19 @@ constexpr const char* kUnknownCall = "unknown call";
 
 class Decoder {
  public:
-  // own_thread: its calls are the recorder's and not the program's.
+  // own_thread: its calls are the recorder's, not the program's.
   Decoder(TraceFile& file, Names& names, uint32_t own_thread)
       : file_(file), names_(names), own_thread_(own_thread) {}
 
-  // A buffer as CUPTI gave it back, its records found by CUPTI. progress: how many are done.
+  // Decodes a completed buffer with CUPTI. progress: number of records done.
   void decode(const cupti::Functions& functions, uint8_t* buffer, size_t valid, uint64_t& progress);
-  // One that nobody gave back, or that is left of a process, but for its first `done` records.
+  // Decodes a buffer that was never completed, or that a dead process left, after its first `done`
+  // records.
   void decode_left(const RecordBytes& bytes, const uint8_t* buffer, size_t size, uint64_t done);
 
   bool saw_device_work() const { return saw_device_work_; }
   bool saw_anything() const { return saw_anything_; }
-  // Tracer time at which the latest call of the recorder's own thread started; 0 = none was seen.
+  // Tracer time of the latest call of the recorder's thread; 0 = none.
   uint64_t last_own_call() const { return last_own_call_; }
 
  private:

@@ -5,7 +5,7 @@
 namespace assay::record {
 namespace {
 
-// No record is longer: a buffer of valid bytes holds at least valid / kLongestRecord of them.
+// The longest record: `valid` bytes hold at least valid / kLongestRecord records.
 constexpr size_t kLongestRecord = 512;
 
 }  // namespace
@@ -24,7 +24,7 @@ bool DropBuffers::owns(const uint8_t* buffer) const noexcept {
 uint64_t DropBuffers::give_back(uint8_t* buffer, size_t valid,
                                 const cupti::Functions& functions) noexcept {
   const auto place = static_cast<size_t>(buffer - buffers_.front().data()) / kBytes;
-  // Several wrote over each other: nobody can say where a record ends.
+  // Several writers overwrote each other: record boundaries are unknown.
   if (place >= kCount) return (valid + kLongestRecord - 1) / kLongestRecord;
   uint64_t count = 0;
   void* record = nullptr;

@@ -1,8 +1,8 @@
 #pragma once
 
-// Buffers for records that there is no room for. CUPTI before 12.9 dies of a request that is
-// answered with none (kineto PR 1534, issue 1275), so it gets one of these, whose records are
-// counted and thrown away. They are part of the library: nothing is allocated, nothing can fail.
+// Buffers for records to drop when memory is full. CUPTI before 12.9 crashes if a request gets no
+// buffer (kineto PR 1534, issue 1275), so it gets one of these, and its records are counted and
+// discarded. They are static: nothing is allocated, nothing can fail.
 
 #include <array>
 #include <atomic>
@@ -17,10 +17,10 @@ class DropBuffers {
  public:
   static constexpr size_t kBytes = 64 << 10;
 
-  // One that nobody has; where all are out, one that several share.
+  // A free buffer, or the shared one if none is free.
   uint8_t* take() noexcept;
   bool owns(const uint8_t* buffer) const noexcept;
-  // Takes it back and says how many records it held; of the shared one, how many at least.
+  // Releases the buffer and returns its number of records, for the shared one a lower bound.
   // functions: of the CUPTI that filled it.
   uint64_t give_back(uint8_t* buffer, size_t valid, const cupti::Functions& functions) noexcept;
 

@@ -39,7 +39,7 @@ void HostLog::add(const void* record, size_t bytes, const void* tail, size_t tai
     std::memset(at + bytes + tail_bytes, 0, wire::padded(tail_bytes) - tail_bytes);
     std::memcpy(at + bytes, tail, tail_bytes);
   }
-  // Whole before it counts, whenever the process ends.
+  // A record counts only when it is complete, whenever the process ends.
   bank.used.store(used + bytes + wire::padded(tail_bytes), std::memory_order_release);
 }
 
@@ -84,7 +84,7 @@ bool is_of_the_host(wire::Kind kind) {
 
 void HostLog::write(const uint8_t* bytes, uint64_t from, uint64_t used, TraceFile& file,
                     uint64_t& progress) {
-  // The program may have written over it before it died: a block holds whole records only.
+  // The program may have overwritten it before it died: only complete records may reach a block.
   if (from > used || from % 8 != 0) return;
   uint64_t at = from;
   while (used - at >= sizeof(wire::RecordHeader)) {

@@ -1,9 +1,8 @@
 #pragma once
 
-// What the program said of itself and the file does not have yet: records as the file will have
-// them, in two banks. One is being filled by any thread, the other one is written down by the
-// recorder's own. In shared memory they outlive the process. Until there is a file they are
-// gathered in memory that grows.
+// Host records that are not yet in the file, in the format of the file, in two banks. Any thread
+// fills one bank while the writing thread writes the other. Banks in shared memory outlive the
+// process. Before there is a file, records are kept in growing private memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,22 +17,24 @@ namespace assay::record {
 
 class HostLog {
  public:
-  // From here on banks are the area's, which must outlive this. Moves what was gathered there.
+  // Uses the banks of the area from then on, which must outlive this, and moves earlier records
+  // there.
   void use(Area& area);
 
-  // Bytes that the bank being filled has room for.
+  // Free bytes of the bank being filled.
   size_t room() const;
-  // record: whole, with its header; tail: behind it, padded to 8 with zeros. There must be room.
+  // record: complete, with its header. tail: follows it, zero-padded to a multiple of 8. There must
+  // be space for both.
   void add(const void* record, size_t bytes, const void* tail = nullptr, size_t tail_bytes = 0);
 
-  // One after the other: the full bank's index, if it holds anything; then, without the lock that
-  // guards the calls above, writes it to the file, with the progress noted after each record; and
-  // then, once the file has it, gives it back.
+  // Call in this order. swap() returns true if the full bank has records. write_full() runs without
+  // the lock of the calls above; it writes the bank and notes the progress after each record.
+  // give_back() follows once the records are in the file.
   bool swap();
   void write_full(TraceFile& file, SourceProgress& progress) const;
   void give_back();
 
-  // The records of a bank from a place on, into the file.
+  // Writes the records of a bank from an offset on.
   static void write(const uint8_t* bytes, uint64_t from, uint64_t used, TraceFile& file,
                     uint64_t& progress);
 

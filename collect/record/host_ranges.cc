@@ -39,7 +39,7 @@ HostRanges::Open HostRanges::opened(std::string_view domain, std::string_view na
           0};
 }
 
-// What is open is told where the process dies: as far as there are places.
+// Shares an open range, so that it is written if the process dies. Limited by the number of places.
 void HostRanges::share(Open& open, uint32_t flags) {
   if (free_open_.empty() || !room_for({open.name, open.domain})) return;
   define({open.name, open.domain});
@@ -63,14 +63,14 @@ void HostRanges::forget(const Open& open) {
   texts_.release(open.name);
 }
 
-// For one record with these texts.
+// True if there is space for one record with these texts.
 bool HostRanges::room_for(std::initializer_list<uint32_t> texts) const {
   const size_t most_bytes = 256 + texts.size() * (sizeof(wire::String) + wire::kMaxText + 8);
   return waiting() < most_waiting_ && log_.room() >= most_bytes &&
          std::find(texts.begin(), texts.end(), kLostText) == texts.end();
 }
 
-// Texts that the file does not have yet and needs.
+// Writes those texts that the file does not have yet.
 void HostRanges::define(std::initializer_list<uint32_t> texts) {
   for (const uint32_t text : texts) texts_.write(text);
   if (texts_.waiting_bytes() == 0) return;

@@ -1,8 +1,7 @@
 #pragma once
 
-// What the program says of itself: ranges, marks and thread names through NVTX or roctx, operators
-// through an observer in PyTorch, gathered by any thread until the recorder's own thread fetches
-// them.
+// Events that the program reports: ranges, marks and thread names through NVTX or roctx, operators
+// through an observer in PyTorch. Any thread adds them; the writing thread fetches them.
 
 #include <atomic>
 #include <cstdint>
@@ -24,16 +23,16 @@ namespace assay::record {
 
 class HostRanges {
  public:
-  // most_waiting: ranges, marks and names until a fetch. most_text_bytes: of all distinct texts.
-  // capture: ranges of this name are told apart; empty = none is.
+  // most_waiting: ranges, marks and names between fetches. most_text_bytes: of all distinct texts.
+  // capture: name of the ranges to capture; empty = none.
   HostRanges(size_t most_waiting, size_t most_text_bytes, std::string capture)
       : most_waiting_(most_waiting), capture_(std::move(capture)), texts_(most_text_bytes) {}
 
-  // An empty domain is the default one. keep: the range is told should the process die inside it.
-  // depth: of the ranges that are open in this domain on this thread, before (push) or after (pop);
-  // negative when there is none to pop.
+  // An empty domain is the default one. keep: write the range if the process dies inside it.
+  // Returns the depth of open ranges in this domain on this thread, before (push) or after (pop);
+  // negative if there is none to pop.
   int push(std::string_view domain, std::string_view name, uint32_t category, bool keep);
-  // captures: the range that ended has the name `capture`. keep: write it down.
+  // captures: true if the ended range has the name `capture`. keep: write the range.
   int pop(std::string_view domain, bool keep, bool& captures);
   uint64_t start(std::string_view domain, std::string_view name, uint32_t category, bool keep);
   bool end(uint64_t id, bool keep, bool& captures);
@@ -43,15 +42,15 @@ class HostRanges {
   void add(wire::Window window);
   bool is_capture(std::string_view name) const { return !capture_.empty() && name == capture_; }
 
-  // From here on what is gathered lies in the area, which must outlive this.
+  // Uses the area from then on, which must outlive this.
   void use(Area& area);
-  // Moves everything gathered to the file, whose block with it is written when this returns. True:
-  // something was there. progress: of the file.
+  // Moves all records to the file and writes their block. Returns true if there were any. progress:
+  // of the file.
   bool fetch(TraceFile& file, SourceProgress& progress);
-  // The ranges that nobody has ended yet, as ending now.
+  // Ends the open ranges now.
   void end_all(TraceFile& file, SourceProgress& progress);
   size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
-  // How many texts were forgotten so far because others needed their place.
+  // Number of evicted texts so far.
   uint64_t texts_forgotten();
 
  private:
@@ -63,7 +62,7 @@ class HostRanges {
     uint32_t category;
     uint64_t start;
     bool captures;
-    uint32_t shared;  // its place + 1 among those that outlive the process; 0 = none
+    uint32_t shared;  // index + 1 in the shared area; 0 = none
   };
 
   std::vector<Open>& stack(uint32_t thread) { return stacks_[thread]; }
@@ -85,14 +84,14 @@ class HostRanges {
   uint64_t next_start_ = 1;
   HostLog log_;
   Area* area_ = nullptr;
-  std::vector<uint32_t> free_open_;  // places of the area for open ranges
+  std::vector<uint32_t> free_open_;  // free indices of open ranges in the area
   std::atomic<size_t> waiting_ = 0;
   uint64_t lost_ = 0;
 };
 
-// The system's id of the calling thread, asked once per thread.
+// The OS id of the calling thread, cached per thread.
 uint32_t this_thread();
-// In a forked child, where the thread has another id.
+// Clears the cache in a forked child, which has another thread id.
 void forget_threads();
 
 }  // namespace assay::record

@@ -1,7 +1,6 @@
-// The doors: what the CUDA driver (CUDA_INJECTION64_PATH) and NVTX (NVTX_INJECTION64_PATH) call in
-// a library that they are told to load. Sources of the NVTX interface:
-// nvtx3/nvtxDetail/nvtxTypes.h, nvToolsExt.h (version 3); tests/abi/cupti_headers.cc holds it
-// against them.
+// The entry points that the CUDA driver (CUDA_INJECTION64_PATH) and NVTX (NVTX_INJECTION64_PATH)
+// call in an injected library. Sources of the NVTX interface: nvtx3/nvtxDetail/nvtxTypes.h,
+// nvToolsExt.h (version 3). tests/abi/cupti_headers.cc compares it with them.
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +14,7 @@
 namespace assay::record {
 namespace {
 
-// What programs hold of us. With the text itself: a forked child has another table of ids.
+// The handles that programs keep. They hold the text, because a forked child has another id table.
 struct DomainHandle {
   std::string name;
 };
@@ -25,7 +24,7 @@ struct TextHandle {
 
 std::string_view view(const char* text) { return text != nullptr ? text : std::string_view(); }
 
-// Wide text, which is UTF-32 on Linux, as UTF-8.
+// Converts wide text, which is UTF-32 on Linux, to UTF-8.
 std::string narrow(const wchar_t* text) {
   std::string utf8;
   for (; text != nullptr && *text != 0; ++text) {
@@ -51,7 +50,7 @@ std::string narrow(const wchar_t* text) {
 
 Recorder& recorder() { return Recorder::get(); }
 
-// A message in whatever form it came.
+// A message in any of NVTX's forms.
 class Message {
  public:
   explicit Message(const char* text) : text_(view(text)) {}
@@ -133,8 +132,8 @@ int domain_push(const DomainHandle* domain, const nvtx::Attributes* a) {
 }
 int domain_pop(const DomainHandle* domain) { return recorder().pop(name_of(domain)); }
 
-// Handles live as long as the process: programs keep them in static variables. One that makes ever
-// new ones gets none after this many bytes of them, and its ranges have no name.
+// Handles are never freed: programs keep them in static variables. A program that creates more than
+// this many bytes gets no more handles, and those ranges have no name.
 constexpr size_t kMostHandleBytes = 16 << 20;
 template <typename Handle, typename Text>
 Handle* make_handle(const Text* text) noexcept {
@@ -200,7 +199,7 @@ void fill_domains(nvtx::FunctionTable table, unsigned size) {
 
 extern "C" {
 
-// 1 = loaded: the program goes on either way.
+// Always 1 = loaded: the program must continue in either case.
 __attribute__((visibility("default"))) int InitializeInjection() {
   try {
     assay::record::Recorder::get().attach_cuda();
@@ -214,7 +213,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     assay::nvtx::GetExportTable get_table) {
   namespace nvtx = assay::nvtx;
   try {
-    assay::record::Recorder::get();  // from here on there is one, and asking for it cannot fail
+    assay::record::Recorder::get();  // creates the recorder here, so that later calls cannot fail
   } catch (...) {
     return 0;
   }

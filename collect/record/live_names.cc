@@ -17,13 +17,13 @@ int callback_domain(wire::Domain domain) {
   return domain == wire::Domain::kDriver ? cupti::kCallbackDriverApi : cupti::kCallbackRuntimeApi;
 }
 
-// A text of this process whose address may be wrong: empty where nothing can be read there. can:
-// set to false where the system does not allow it at all.
+// Reads a text of this process at an address that may be invalid; empty if it is unreadable. can:
+// set to false if the system forbids such reads.
 std::string read_safely(const char* address, bool& can) {
   std::string text;
   std::array<char, 512> piece;
   while (text.size() < wire::kMaxText) {
-    // Never over the end of a page: the next one may not be there.
+    // Never across a page boundary: the next page may be unmapped.
     const size_t in_page = 4096 - reinterpret_cast<uintptr_t>(address + text.size()) % 4096;
     const size_t asked = std::min(piece.size(), in_page);
     const iovec to = {piece.data(), asked};
@@ -133,7 +133,7 @@ void LiveNames::forget_addresses() {
   const std::lock_guard lock(mutex_);
   stretch_.fetch_add(1, std::memory_order_release);
   if (!area_.is_shared()) return;
-  // Those before hold no longer: none is kept, and the table begins anew.
+  // The earlier addresses are invalid: the table starts empty.
   area_.place().names_used.store(0, std::memory_order_release);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// Names as CUPTI has them in the process that is recorded, and those that outlive it: a kernel's
-// record holds the address of its name, which is worth nothing once the process is gone.
+// Names from CUPTI in the recorded process. A kernel record holds the address of its name, which is
+// useless after the process ended, so names are also written to the file and their addresses
+// shared.
 
 #include <atomic>
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace assay::record {
 
-// The names of all calls, with their places.
+// Shares the names of all calls.
 void share_call_names(const cupti::Functions& functions, SharedPlace& place);
 
 class LiveNames : public Names {
@@ -30,19 +31,19 @@ class LiveNames : public Names {
   uint32_t of_call(wire::Domain domain, uint32_t function) override;
   uint32_t of_kernel(const char* name) override;
 
-  // Kernels in a buffer that CUPTI is filling, behind the first `looked` bytes: their names go
-  // into the file. True: one was new.
+  // Writes the names of kernels in a buffer that CUPTI is filling, after the first `looked` bytes.
+  // Returns true if one was new.
   bool look_ahead(const uint8_t* buffer, size_t& looked);
-  // The file has all texts: addresses that were new are told to who comes after this process.
+  // Call once the file has all texts: shares the new addresses.
   void publish();
-  // On any thread: a module is unloaded, and its names may go.
+  // On any thread: a module is unloaded, and its names may be freed.
   void forget_addresses();
 
  private:
   struct Name {
     std::string text;
     uint32_t id = 0;
-    uint64_t published = 0;  // in which stretch between two unloadings; 0 = in none
+    uint64_t published = 0;  // the period between two module unloads; 0 = unpublished
   };
   Name& settle(const char* address, std::string_view text);
   bool read_ahead(const char* address);
@@ -56,7 +57,7 @@ class LiveNames : public Names {
   std::vector<std::pair<const char*, uint32_t>> fresh_;
   uint64_t fresh_stretch_ = 1;
   bool can_read_ahead_ = true;
-  std::mutex mutex_;  // of the shared table's end
+  std::mutex mutex_;  // guards the end of the shared table
   std::atomic<uint64_t> stretch_ = 1;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which libraries the process has loaded.
+// The libraries that the process has loaded.
 
 #include <link.h>
 
@@ -29,7 +29,6 @@ inline bool starts_with(const std::string& text, const char* start) {
   return text.rfind(start, 0) == 0;
 }
 
-// Whether PyTorch is in this process.
 inline bool torch_is_loaded() {
   const std::vector<std::string> libraries = loaded_libraries();
   return std::any_of(libraries.begin(), libraries.end(), [](const std::string& path) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What went wrong, or what a reader must know: kept for the file by any thread until the recorder's
-// own writes it, and the first trouble said on stderr.
+// Notes for the reader of the file. Any thread adds them; the writing thread writes them. The first
+// problem is also printed on stderr.
 
 #include <cstdint>
 #include <mutex>
@@ -18,12 +18,12 @@ namespace assay::record {
 class Notes {
  public:
   void add(wire::NoteCode code, int64_t value, const std::string& text);
-  // The file is full or broken.
+  // The file is full or a write failed.
   void add_end_of(const TraceFile& file, const Settings& settings);
-  // problem: of their observer.
+  // problem: of the operator observer.
   void add_no_operators(const std::string& problem);
   void add_no_torch();
-  // Nothing where count is 0.
+  // Adds nothing if count is 0.
   void add_texts_forgotten(uint64_t count);
 
   void write(TraceFile& file);

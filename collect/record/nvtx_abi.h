@@ -1,7 +1,7 @@
 #pragma once
 
-// What an NVTX injection meets (NVTX 3): tables of function pointers to fill, and the attributes of
-// an event. Sources: nvtx3/nvtxDetail/nvtxTypes.h, nvtx3/nvToolsExt.h.
+// The interface of an NVTX 3 injection: function tables to fill, and event attributes. Sources:
+// nvtx3/nvtxDetail/nvtxTypes.h, nvtx3/nvToolsExt.h.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-// The observer inside PyTorch, as a recorder loads it.
+// Loads the observer into PyTorch.
 
 #include <dlfcn.h>
 
@@ -10,8 +10,8 @@
 
 namespace assay::record {
 
-// What went wrong; empty = it observes. The library is never closed and the sink must stay: PyTorch
-// calls both until the process is gone.
+// Returns the problem; empty = it observes. The library is never closed and the sink must stay:
+// PyTorch calls both until the process ends.
 inline std::string start_observer(const std::string& path, const OperatorSink& sink) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

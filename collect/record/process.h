@@ -1,7 +1,6 @@
 #pragma once
 
-// A recorder in the program's process: what it says on stderr, what the program is called, and a
-// thread of its own.
+// Process utilities of a recorder: messages on stderr, the program's name, and the writing thread.
 
 #include <pthread.h>
 #include <unistd.h>
@@ -17,7 +16,7 @@ inline void say_line(const std::string& text) {
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 
-// Without folders; "unknown" where /proc does not tell.
+// Without folders; "unknown" if /proc is unreadable.
 inline std::string running_program() {
   char path[4096];
   const ssize_t length = ::readlink("/proc/self/exe", path, sizeof(path));
@@ -26,8 +25,8 @@ inline std::string running_program() {
   return text.substr(text.rfind('/') + 1);
 }
 
-// All signals are the program's: blocked here, inherited by the thread, then as before. The error's
-// number, 0 = the thread runs.
+// Starts a thread with all signals blocked, because they belong to the program. Returns the error
+// number; 0 = running.
 inline int start_own_thread(void* (*run)(void*), void* data) {
   sigset_t all;
   sigset_t before;

@@ -1,15 +1,15 @@
 #pragma once
 
-// How much of what a recorder has seen is in its file, so that somebody else can go on where it
-// stopped. A block of the file is the proof: what is kept with the last whole one holds.
+// Which part of the recorded data is in the file, so that `assay record` can continue after the
+// recorder's death. The progress stored with the last complete block of the file is valid.
 
 #include <atomic>
 #include <cstdint>
 
 namespace assay::record {
 
-// What goes into the file: CUPTI's buffers in the order in which they came back, and banks of the
-// host log (host_log.h). All of those before the named ones are in, and so much of these.
+// The sources of the file: CUPTI's buffers in completion order, and banks of the host log
+// (host_log.h). Everything before the given buffer and bank is in the file, and this much of them.
 struct SourceProgress {
   uint64_t buffer = 0;  // its number; 0 = none yet
   uint64_t buffer_records = 0;
@@ -17,20 +17,20 @@ struct SourceProgress {
   uint64_t bank_bytes = 0;
 };
 
-// With one block of the file.
+// The progress at one block of the file.
 struct Progress {
-  std::atomic<uint64_t> offset;    // where the block begins; 0 = there is none
-  std::atomic<uint32_t> sequence;  // its number
-  uint32_t next_text;              // the first id of the file's own that is free
-  uint64_t records;                // in the file with this block
+  std::atomic<uint64_t> offset;    // of the block; 0 = none
+  std::atomic<uint32_t> sequence;  // of the block
+  uint32_t next_text;              // the first free string id of the file
+  uint64_t records;                // in the file including this block
   SourceProgress sources;
 };
 
-// `current` follows the sources; before a block is written it is put into one of the two places,
-// in turn: while one is being written the other one holds.
+// `current` follows the sources. Before a block is written it is copied to one of the two places in
+// turn; while one is written the other is valid.
 struct ProgressLog {
   SourceProgress current;
-  Progress* places = nullptr;  // two; nullptr = nobody asks
+  Progress* places = nullptr;  // two; nullptr = not shared
 
   void before_block(uint64_t offset, uint32_t sequence, uint64_t records, uint32_t next_text) {
     if (places == nullptr) return;

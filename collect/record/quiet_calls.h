@@ -1,16 +1,16 @@
 #pragma once
 
-// Calls that say nothing and come often: questions about state, and the making of events. PyTorch's
-// profiler leaves out the same (kineto, CuptiActivityApi.cpp and CuptiCbidRegistry.cpp), so that a
-// recording has the calls that its trace has. What tells which work waits for which stays:
-// cudaEventRecord, cudaStreamWaitEvent, cudaEventQuery, cudaEventSynchronize.
+// Frequent calls without information: state queries and event creation. PyTorch's profiler omits
+// the same calls (kineto, CuptiActivityApi.cpp and CuptiCbidRegistry.cpp), so a recording has the
+// calls of its trace. Calls that show dependencies stay: cudaEventRecord, cudaStreamWaitEvent,
+// cudaEventQuery, cudaEventSynchronize.
 
 #include <array>
 #include <string_view>
 
 namespace assay::record {
 
-// Without the version that CUPTI writes behind a name (cudaGetDevice_v3020).
+// Without the version suffix of CUPTI's names (cudaGetDevice_v3020).
 constexpr std::array<std::string_view, 6> kQuietRuntimeCalls = {"cudaGetDevice",
                                                                 "cudaSetDevice",
                                                                 "cudaGetLastError",

@@ -30,9 +30,9 @@ Recorder& Recorder::get() {
   return *the_recorder.load(std::memory_order_acquire);
 }
 
-// CUDA cannot be used in a child of a process that has it running, so only ranges are left to
-// record. What the parent had in memory is the parent's to write: the old recorder stays where it
-// is, untouched but for its file, whose descriptor the child does not need.
+// CUDA is unusable in a forked child of a process that has it running, so only ranges are recorded.
+// The parent writes its own data. The child keeps the parent's recorder untouched, except for the
+// file descriptor, which it does not need.
 void Recorder::in_forked_child() {
   Recorder* parents = the_recorder.load(std::memory_order_relaxed);
   if (parents == nullptr) return;
@@ -72,7 +72,7 @@ bool Recorder::ensure_running() {
     state_ = State::kFinished;
     return false;
   }
-  // Here and not on the thread below: a process that ends at once leaves a file that can be told.
+  // In this thread: even a process that ends at once then leaves a recognizable file.
   file_.begin();
   state_.store(State::kRunning, std::memory_order_release);
   const int failed = start_own_thread(
@@ -91,8 +91,8 @@ bool Recorder::ensure_running() {
   return true;
 }
 
-// Memory to record with, which `assay record` keeps where it can: what is in it when the process
-// dies is written down then. False: there is none at all.
+// Takes recording memory, shared with `assay record` if possible: its data survives the process.
+// False: out of memory.
 bool Recorder::share() {
   const bool wanted = !settings_.shared.empty();
   const bool shared = wanted && settings_.shared != kNoSharedMemory &&
@@ -190,7 +190,7 @@ void Recorder::name_thread(uint32_t thread, std::string_view name) noexcept {
 
 // ---- PyTorch's operators ------------------------------------------------------------------------
 
-// A forked worker's operators are no work of a GPU: they begin no file.
+// A forked worker's operators run no GPU work, so they create no file.
 bool Recorder::wants_operators() const noexcept {
   return recording_.load(std::memory_order_relaxed) &&
          state_.load(std::memory_order_acquire) == State::kRunning;
@@ -210,7 +210,7 @@ void Recorder::finish() noexcept {
   try {
     if (state_.load() != State::kRunning) return;
     state_ = State::kFinished;
-    // On this thread: the writing one may not live much longer.
+    // On this thread: the writing thread may be killed at exit.
     if (tracing_) cupti_.functions.flush_all(cupti::kFlushForced);
     std::unique_lock lock(queue_mutex_);
     stop_asked_ = true;

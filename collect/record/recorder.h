@@ -1,8 +1,8 @@
 #pragma once
 
-// The recorder inside the program: CUPTI's buffers come in on any thread, its own thread turns them
-// into the file. Nothing it does may take the program down: no function here throws or waits for
-// the program, and what fails is one line on stderr and a note in the file.
+// The recorder inside the program. CUPTI completes buffers on any thread; the writing thread
+// converts them to the file. A failure must not affect the program: no function throws or waits for
+// the program. Failures are one line on stderr and a note in the file.
 
 #include <atomic>
 #include <chrono>
@@ -29,16 +29,16 @@ namespace assay::record {
 
 class Recorder {
  public:
-  // The one of this process. It is never destroyed: threads may outlive everything at exit.
+  // The recorder of this process. Never destroyed, because threads may outlive exit handlers.
   static Recorder& get();
 
-  // The driver is starting: find CUPTI and switch it on.
+  // Called when the driver starts: finds and enables CUPTI.
   void attach_cuda() noexcept;
-  // The program ends. Writes what there is and closes the file.
+  // Called at program exit. Writes the remaining data and closes the file.
   void finish() noexcept;
 
-  // Called from NVTX's functions, on the program's threads. No file is made before the first.
-  // An empty domain is the default one.
+  // Called by NVTX functions, on the program's threads. The first call creates the file. An empty
+  // domain is the default one.
   int push(std::string_view domain, std::string_view name, uint32_t category) noexcept;
   int pop(std::string_view domain) noexcept;
   uint64_t start_range(std::string_view domain, std::string_view name, uint32_t category) noexcept;
@@ -46,7 +46,7 @@ class Recorder {
   void mark(std::string_view domain, std::string_view name) noexcept;
   void name_thread(uint32_t thread, std::string_view name) noexcept;
 
-  // Called from PyTorch's operators, on the program's threads.
+  // Called by PyTorch's operators, on the program's threads.
   bool wants_operators() const noexcept;
   void add(const OperatorSeen& seen) noexcept;
 
@@ -109,7 +109,7 @@ class Recorder {
   std::atomic<State> state_ = State::kIdle;
   std::mutex start_mutex_;  // one attach at a time
   Area area_;
-  TraceFile file_;  // the writing thread's, once it runs
+  TraceFile file_;  // of the writing thread, once it runs
   Notes notes_;
   ProgressLog progress_;
   std::unique_ptr<LiveNames> names_;
@@ -117,14 +117,14 @@ class Recorder {
   std::unique_ptr<HostRanges> ranges_;
   CuptiLibrary cupti_;
   void* subscriber_ = nullptr;
-  std::atomic<bool> tracing_ = false;   // CUPTI is ours
-  std::atomic<uint32_t> attached_ = 0;  // how often a driver has started; orders what is above
+  std::atomic<bool> tracing_ = false;   // the recorder holds the CUPTI subscription
+  std::atomic<uint32_t> attached_ = 0;  // number of driver starts; publishes the members above
   wire::ClockKind clock_ = wire::ClockKind::kNone;
 
   std::mutex window_mutex_;
   std::atomic<bool> recording_ = false;
   int captures_open_ = 0;
-  uint64_t device_off_at_ns_ = 0;  // when device records end after a window; 0 = not pending
+  uint64_t device_off_at_ns_ = 0;  // when to disable device kinds after a window; 0 = not pending
   bool device_on_ = false;
   std::vector<uint32_t> quiet_runtime_;  // CUPTI's numbers of the calls of quiet_calls.h
   std::vector<uint32_t> quiet_driver_;
@@ -137,14 +137,14 @@ class Recorder {
   bool writer_done_ = false;
   std::condition_variable done_;
 
-  // The writing thread's own.
+  // Of the writing thread.
   uint64_t next_flush_ns_ = 0;
   Control control_;
   uint32_t attached_told_ = 0;
   std::chrono::milliseconds look_again_{1};  // for new names, in buffers that CUPTI is filling
   bool devices_written_ = false;
   bool file_ended_ = false;
-  std::atomic<bool> observing_ = false;  // PyTorch's operators, or found that they cannot be had
+  std::atomic<bool> observing_ = false;  // PyTorch's operators, or they are known to be unavailable
 };
 
 }  // namespace assay::record

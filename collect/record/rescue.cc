@@ -25,10 +25,10 @@
 namespace assay::record {
 namespace {
 
-// Nothing of it is memory before it is written to.
+// Pages use memory only once they are written.
 constexpr uint32_t kPlaces = 128;
 constexpr AreaLayout kRoomy = {256, 32 << 20};
-// In a file system that may be small and full.
+// For a file system that may be small and full.
 constexpr uint32_t kFewPlaces = 16;
 constexpr AreaLayout kSmall = {8, 2 << 20};
 
@@ -59,7 +59,7 @@ bool lay_out(int fd, uint64_t session, uint32_t places, const AreaLayout& layout
          ::pwrite(fd, &head, sizeof(head), 0) == sizeof(head);
 }
 
-// Signals of a file's limit are not for whoever runs a command.
+// Blocks SIGXFSZ: `assay record` must survive a file size limit.
 class WithoutFileSizeSignal {
  public:
   WithoutFileSizeSignal() {
@@ -76,7 +76,7 @@ class WithoutFileSizeSignal {
   sigset_t before_ = {};
 };
 
-// What a process shared of names, which must be in its file.
+// The names that a process shared. Only texts in its file count.
 class LeftNames : public Names {
  public:
   LeftNames(const SharedPlace& place, TraceFile& file, uint32_t next_text)
@@ -96,7 +96,7 @@ class LeftNames : public Names {
     return file_.text({text, ::strnlen(text, place_.call_text.size() - at)});
   }
 
-  // A name that nobody wrote down in time is not known: it is counted and not guessed.
+  // A name that was not written in time is counted as unknown, never guessed.
   uint32_t of_kernel(const char* name) override {
     const auto found = kernels_.find(reinterpret_cast<uint64_t>(name));
     if (found != kernels_.end()) return found->second;
@@ -118,7 +118,7 @@ struct FileEnd {
   SourceProgress sources;
 };
 
-// Whether the file holds the whole block that goes with this progress.
+// True if the file has the complete block of this progress.
 bool has_block(int fd, uint64_t session, const Progress& progress, FileEnd& found) {
   const uint64_t offset = progress.offset.load(std::memory_order_acquire);
   if (offset == 0) return false;
@@ -139,10 +139,10 @@ bool has_block(int fd, uint64_t session, const Progress& progress, FileEnd& foun
   return true;
 }
 
-// False: the file has blocks, and which of what is shared they hold cannot be told.
+// False: the file has blocks, but how much of the shared data they hold is unknown.
 bool find_end(const std::string& path, uint64_t session, const SharedPlace& place, FileEnd& found,
               std::string& problem) {
-  // The path is what the program left, which may have written over it.
+  // The program may have overwritten the path.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) {
     problem = error_text();
@@ -175,7 +175,7 @@ bool find_end(const std::string& path, uint64_t session, const SharedPlace& plac
     found = ends[second ? 1 : 0];
     return true;
   }
-  // Nothing yet but for, at most, a first block that was being written.
+  // The file has at most a first block that was being written.
   const bool begun = place.progress[0].offset.load() == sizeof(wire::FileHeader) &&
                      place.progress[1].offset.load() == 0;
   if (has_head) found.end.bytes = sizeof(wire::FileHeader);
@@ -197,8 +197,7 @@ bool is_told(const SharedPlace& place) {
   return place.told.load() >= (place.is_traced.load() != 0 ? Told::kTraced : Told::kProcess);
 }
 
-// What its times are, where the file does not say it yet, and for clocks that are ours the last
-// moment.
+// Writes the clock if the file lacks it, and for CLOCK_MONOTONIC also the last moment.
 void write_clock(const SharedPlace& place, TraceFile& file) {
   const bool is_ours = place.process.clock != wire::ClockKind::kTracerOwn;
   wire::Clock clock = place.clock;
@@ -220,7 +219,7 @@ void write_buffers(const uint8_t* base, const AreaLayout& layout, const SourcePr
     const bool in_file = use == BufferUse::kFull && place.buffers[i].number < done.buffer;
     if ((use == BufferUse::kFull && !in_file) || use == BufferUse::kOut) order.push_back(i);
   }
-  // Those that came back in their order, then those that CUPTI was filling.
+  // Completed buffers in order, then those that CUPTI was filling.
   std::sort(order.begin(), order.end(), [&place](size_t a, size_t b) {
     const auto number = [&place](size_t i) {
       const SharedBuffer& buffer = place.buffers[i];
@@ -251,7 +250,7 @@ void write_banks(const uint8_t* base, const AreaLayout& layout, const SourceProg
 }
 
 void write_open_ranges(const SharedPlace& place, TraceFile& file) {
-  // Their process was gone soon after its recorder last looked, which may be long ago.
+  // The process ended soon after its recorder's last check, which may be long ago.
   const uint64_t alive = std::min(place.alive_ns.load(), monotonic_ns());
   for (const SharedOpenRange& open : place.open) {
     wire::Range range = {};
@@ -276,7 +275,7 @@ void write_note(wire::NoteCode code, uint64_t value, const std::string& text, Tr
   file.add(wire::Kind::kNote, note);
 }
 
-// The program may have written over it.
+// The program may have overwritten the text.
 std::string printable(std::string text) {
   for (char& c : text) {
     if (c < ' ' || c > '~') c = '?';
@@ -284,7 +283,7 @@ std::string printable(std::string text) {
   return text;
 }
 
-// The place of a process that is gone, mapped.
+// Rescues the mapped slot of a dead process.
 SharedMemory::Rescued rescue_one(const uint8_t* base, const AreaLayout& layout, uint64_t session) {
   const auto& place = *reinterpret_cast<const SharedPlace*>(base);
   SharedMemory::Rescued rescued;
@@ -298,7 +297,7 @@ SharedMemory::Rescued rescue_one(const uint8_t* base, const AreaLayout& layout, 
     rescued.problem = std::strerror(file.error());
     return rescued;
   }
-  if (end.end.bytes == 0) file.begin(place.pid);  // not even its head
+  if (end.end.bytes == 0) file.begin(place.pid);  // not even its header
   for (size_t reason = 0; reason < place.lost.size(); ++reason) {
     file.count_lost(static_cast<wire::LostReason>(reason), place.lost[reason].load());
   }
@@ -333,7 +332,7 @@ SharedMemory::Rescued rescue_one(const uint8_t* base, const AreaLayout& layout, 
   return rescued;
 }
 
-// A process that was killed together with the command may still be going.
+// A process that was killed together with the command may not have ended yet.
 bool lock_in_time(int fd, uint64_t place_at) {
   constexpr int kTries = 20;
   for (int i = 0; i < kTries; ++i) {
@@ -396,7 +395,7 @@ std::vector<SharedMemory::Rescued> SharedMemory::rescue() {
     const bool left = ::pread(fd_, &use, sizeof(use), static_cast<off_t>(at)) == sizeof(use) &&
                       use == PlaceUse::kRecording;
     if (!left || !lock_in_time(fd_, at)) continue;
-    // It may have closed its file in the meantime.
+    // The process may have closed its file in the meantime.
     if (::pread(fd_, &use, sizeof(use), static_cast<off_t>(at)) != sizeof(use) ||
         use != PlaceUse::kRecording) {
       continue;

@@ -1,8 +1,8 @@
 #pragma once
 
-// What `assay record` does for processes that ended without closing their recording: killed,
-// crashed, or gone by _exit. It owns the memory that they shared (shared_area.h), and writes down
-// what is left in it behind the last whole block of their files.
+// Rescues processes that ended without closing their recording: killed, crashed, or ended by _exit.
+// `assay record` owns their shared memory (shared_area.h) and appends its data after the last
+// complete block of their files.
 
 #include <cstdint>
 #include <string>
@@ -17,22 +17,22 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
-  // session: of this run. Where it cannot be had path() is kNoSharedMemory
-  // (settings.h) and problem() says why.
+  // session: of this run. On failure path() is kNoSharedMemory (settings.h) and problem() has the
+  // reason.
   static SharedMemory make(uint64_t session);
 
-  // For ASSAY_RECORD_SHARED: where processes below this one find it as long as this one lives.
+  // For ASSAY_RECORD_SHARED: a path valid for child processes during the lifetime of this object.
   const std::string& path() const { return path_; }
   const std::string& problem() const { return problem_; }
 
-  // After the command has ended. One process that is gone:
+  // The rescue of one dead process, after the command ended.
   struct Rescued {
     std::string file;
     uint32_t pid = 0;
-    uint64_t rows = 0;        // written behind those that the file had
-    uint64_t unfinished = 0;  // calls and work that had no end
-    uint64_t nameless = 0;    // kernels among the rows
-    std::string problem;      // why nothing could be written; empty = all was
+    uint64_t rows = 0;        // appended to the file
+    uint64_t unfinished = 0;  // calls and GPU activities without an end
+    uint64_t nameless = 0;    // kernels without a name among the rows
+    std::string problem;      // why nothing could be written; empty = success
   };
   std::vector<Rescued> rescue();
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kOwnBankBytes = 16 << 20;
 
-// Without touching anything that is no shared file of ours: the path may mean another one here.
+// Opens only an area of this session: the path may denote another file here.
 int open_area(const std::string& path, uint64_t session, AreaHead& head, std::string& problem) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0) {
@@ -60,7 +60,7 @@ bool Area::take_place(int fd, const AreaHead& head) {
     PlaceUse use = PlaceUse::kEmpty;
     if (::pread(fd, &use, sizeof(use), at) != sizeof(use)) return fail("cannot be read");
     if (use == PlaceUse::kRecording) {
-      // Of a process that is gone: `assay record` wants it.
+      // Of a dead process: left for `assay record`.
       struct flock unlock = {};
       unlock.l_type = F_UNLCK;
       unlock.l_whence = SEEK_SET;
@@ -70,7 +70,7 @@ bool Area::take_place(int fd, const AreaHead& head) {
       continue;
     }
     const auto bytes = static_cast<off_t>(layout_.bytes());
-    // Also what a process left that died as it took the place.
+    // Also clears the data of a process that died while taking the slot.
     if (::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, bytes) != 0) {
       return fail(std::string("cannot be emptied: ") + std::strerror(errno));
     }
@@ -80,7 +80,7 @@ bool Area::take_place(int fd, const AreaHead& head) {
     void* map = ::mmap(nullptr, layout_.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                        fd, at);
     if (map == MAP_FAILED) return fail(std::string("cannot be mapped: ") + std::strerror(errno));
-    // Nobody wants hundreds of MiB of it in a core file.
+    // Keep these hundreds of MiB out of core files.
     ::madvise(map, layout_.bytes(), MADV_DONTDUMP);
     base_ = static_cast<uint8_t*>(map);
     shared_ = true;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Memory that a recorded process shares with `assay record`, which keeps it when the process is
-// gone by whatever means, and writes down what is left in it (rescue.h). One file without a name
-// holds a head and equal places; a process takes one by a lock that the kernel gives back when the
-// process is gone. All zeros is a valid, empty place.
+// Memory that a recorded process shares with `assay record`, which keeps it after the process ends
+// and writes its remaining data (rescue.h). An unnamed file has a header and slots of equal size. A
+// process takes a slot with a lock that the kernel releases at its end. All zeros is a valid, empty
+// slot.
 
 #include <array>
 #include <atomic>
@@ -21,27 +21,27 @@ struct AreaHead {
   uint64_t magic;
   uint64_t session;
   uint32_t places;
-  uint32_t buffers;  // of kBufferBytes, in each place
+  uint32_t buffers;  // of kBufferBytes, in each slot
   uint64_t bank_bytes;
-  uint32_t reserve;      // 1: the file system may be full, so a place is reserved as it is taken
-  uint32_t place_bytes;  // sizeof(SharedPlace): another version's is another layout
+  uint32_t reserve;      // 1: the file system may be full, so a slot is allocated when it is taken
+  uint32_t place_bytes;  // sizeof(SharedPlace): another version has another layout
 };
 
 enum class BufferUse : uint32_t {
   kFree = 0,     // all zeros
   kOut = 1,      // CUPTI has it
-  kFull = 2,     // came back; `valid` bytes of it are not all in the file
-  kWritten = 3,  // they are, and it is being zeroed
+  kFull = 2,     // completed; not all of its `valid` bytes are in the file
+  kWritten = 3,  // all in the file; being zeroed
 };
 
 struct SharedBuffer {
   std::atomic<BufferUse> use;
   uint32_t reserved;
-  uint64_t number;  // in the order in which they came back, from 1 on
+  uint64_t number;  // in completion order, from 1
   uint64_t valid;
 };
 
-// The kernel of this name address has this text in the file.
+// The string id of the kernel name at this address.
 struct SharedName {
   uint64_t address;
   uint32_t text;
@@ -49,13 +49,13 @@ struct SharedName {
 };
 
 struct SharedBank {
-  std::atomic<uint64_t> used;  // bytes of whole records
-  uint64_t number;             // in the order in which they are filled, from 1 on
+  std::atomic<uint64_t> used;  // bytes of complete records
+  uint64_t number;             // in the order of filling, from 1
 };
 
-// A range that has begun and not ended: written down where the process dies inside it.
+// An open range: written if the process dies inside it.
 struct SharedOpenRange {
-  std::atomic<uint64_t> start;  // CLOCK_MONOTONIC; 0 = this place is free
+  std::atomic<uint64_t> start;  // CLOCK_MONOTONIC; 0 = free
   uint32_t thread;
   uint32_t name;
   uint32_t domain;
@@ -64,7 +64,7 @@ struct SharedOpenRange {
   uint32_t reserved;
 };
 
-// Of the process, with a clock, in its file.
+// Whether the file has the process record, and with its tracer's clock.
 enum class Told : uint32_t { kNothing = 0, kProcess = 1, kTraced = 2 };
 
 enum class PlaceUse : uint32_t { kEmpty = 0, kRecording = 1, kClosed = 2 };
@@ -82,30 +82,30 @@ struct SharedPlace {
 
   std::atomic<PlaceUse> use;
   uint32_t pid;
-  uint32_t own_thread;              // its calls are the recorder's and not the program's
-  std::atomic<uint32_t> is_traced;  // what is below of the process holds with its tracer
+  uint32_t own_thread;              // its calls are the recorder's, not the program's
+  std::atomic<uint32_t> is_traced;  // `process` and `clock` are set for its tracer
   std::atomic<Told> told;
-  std::atomic<uint64_t> alive_ns;  // CLOCK_MONOTONIC when its recorder last looked
+  std::atomic<uint64_t> alive_ns;  // CLOCK_MONOTONIC at the last check of its recorder
   uint64_t max_bytes;
-  wire::Process process;  // its texts are below
-  wire::Clock clock;      // when a driver started
+  wire::Process process;  // its texts follow
+  wire::Clock clock;      // at the start of a driver
   std::array<char, 4096> path;
   std::array<char, 256> program;
   std::array<char, 64> version;
   std::array<Progress, 2> progress;
-  std::array<std::atomic<uint64_t>, kReasons> lost;  // of what is no longer in a buffer or bank
-  std::array<std::atomic<uint16_t>, kKinds> record_bytes;  // by CUPTI's kind; 0 = not known
+  std::array<std::atomic<uint64_t>, kReasons> lost;  // events no longer in a buffer or bank
+  std::array<std::atomic<uint16_t>, kKinds> record_bytes;  // by CUPTI's kind; 0 = unknown
   std::array<SharedBank, 2> banks;
   std::array<SharedBuffer, kMostBuffers> buffers;
-  std::array<std::array<uint32_t, kMostCalls>, 2> call_texts;  // place + 1 of its name, by domain
+  std::array<std::array<uint32_t, kMostCalls>, 2> call_texts;  // offset + 1 of its name, by domain
   uint32_t call_text_used;
   std::array<char, kCallTextBytes> call_text;
   std::array<SharedOpenRange, kMostOpen> open;
   std::atomic<uint64_t> names_used;
-  std::array<SharedName, kMostNames> names;  // a later one holds
+  std::array<SharedName, kMostNames> names;  // a later entry overrides an earlier one
 };
 
-// Where a place and its parts begin.
+// Offsets of a slot and its parts.
 struct AreaLayout {
   uint32_t buffers = 0;
   uint64_t bank_bytes = 0;
@@ -122,18 +122,18 @@ struct AreaLayout {
   uint64_t place_at(uint64_t place) const { return kPage + place * bytes(); }
 };
 
-// What a process writes to: a place of the shared file, or memory of its own that dies with it and
-// has no buffers.
+// The memory of a recorder: a slot of the shared file, or private memory without buffers that is
+// lost with the process.
 class Area {
  public:
   Area() = default;
   Area(const Area&) = delete;
   Area& operator=(const Area&) = delete;
 
-  // A place in the file `path` that belongs to this session. False: none can be had, problem()
-  // says why, and memory of its own is used.
+  // Takes a slot in the file `path` of this session. False: none is available, problem() has the
+  // reason, and the caller uses private memory.
   bool take(const std::string& path, uint64_t session);
-  // Memory of its own. False: there is none.
+  // Allocates private memory. False: out of memory.
   bool make_own();
 
   bool is_shared() const { return shared_; }
@@ -142,10 +142,10 @@ class Area {
   const AreaLayout& layout() const { return layout_; }
   uint8_t* bank(size_t index) const { return base_ + layout_.bank_at(index); }
   uint8_t* buffer(size_t index) const { return base_ + layout_.buffer_at(index); }
-  // The buffer's index; the number of buffers when it is none of them.
+  // The buffer's index; the number of buffers if it is not one of them.
   size_t index_of(const uint8_t* buffer) const;
-  // In a forked child: what the parent shares stays the parent's. Here the addresses get memory of
-  // their own, since libraries may still write there.
+  // In a forked child: the slot stays the parent's. Maps private memory at the same addresses,
+  // since libraries may still write there.
   void leave_to_parent();
 
  private:
@@ -158,7 +158,7 @@ class Area {
   std::string problem_;
 };
 
-// Puts or asks the lock of one place, for as long as the open file lives. False: somebody has it.
+// Takes the lock of one slot, for as long as the file stays open. False: another process has it.
 bool lock_place(int fd, uint64_t place_at);
 
 }  // namespace assay::record

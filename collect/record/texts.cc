@@ -2,7 +2,7 @@
 
 namespace assay::record {
 
-// With its nodes in a list and two tables.
+// Includes list nodes and two table entries.
 size_t Texts::cost(std::string_view value) { return value.size() + 192; }
 
 uint32_t Texts::hold(std::string_view value) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The distinct texts of a program's ranges, in bounded memory: a text is kept while something uses
-// it, and after that until others need its place, those used least recently going first. One that
-// comes again is written to the file again, under another id. Not for several threads at once.
+// The distinct texts of a program's ranges, in bounded memory. A text stays while it is used; after
+// that the least recently used texts are evicted first. An evicted text that occurs again is
+// written again under another id. Not thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,25 +19,25 @@ namespace assay::record {
 
 // Ids of these texts have the highest bit set: the file's own ids are below.
 constexpr uint32_t kHostTextBit = 0x80000000u;
-// Of a text that found no place.
+// A text without a place.
 constexpr uint32_t kLostText = 0xFFFFFFFFu;
 
 class Texts {
  public:
   explicit Texts(size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  // The text's id, which stays its own until as many releases as there were holds.
+  // Returns the id of the text, valid until each hold is released.
   uint32_t hold(std::string_view value);
   void release(uint32_t id);
-  // The file needs it: among the definitions that are fetched next, unless an earlier fetch had it.
+  // Adds the text to the next fetch, unless an earlier one had it.
   void write(uint32_t id);
   using Definition = std::pair<uint32_t, std::string>;
   std::vector<Definition> fetch();
 
   size_t bytes() const { return bytes_; }
-  // Bytes of definitions that wait to be fetched.
+  // Bytes of definitions to be fetched.
   size_t waiting_bytes() const { return waiting_bytes_; }
-  // How many texts made room for others so far.
+  // Number of evicted texts.
   uint64_t forgotten() const { return forgotten_; }
 
  private:
@@ -57,7 +57,7 @@ class Texts {
   size_t waiting_bytes_ = 0;
   uint64_t forgotten_ = 0;
   uint32_t next_id_ = 0;
-  std::vector<uint32_t> free_ids_;  // of forgotten texts that no file has
+  std::vector<uint32_t> free_ids_;  // of evicted texts that are in no file
   std::list<Text> used_;
   std::list<Text> idle_;  // least recently used first
   std::unordered_map<std::string_view, Place> by_value_;

@@ -34,7 +34,7 @@ void TraceFile::abandon() {
 }
 
 bool TraceFile::open(const Settings& settings) {
-  constexpr int kMostFiles = 1000;  // of programs that replace themselves under one process id
+  constexpr int kMostFiles = 1000;  // for programs that exec under one process id
   for (int again = 0; again < kMostFiles && fd_ < 0; ++again) {
     path_ = with_process(settings.path, again);
     fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -107,7 +107,7 @@ void TraceFile::append(const void* record, size_t bytes, const void* tail, size_
   wire::RecordHeader header;
   std::memcpy(&header, record, sizeof(header));
   const uint32_t events = wire::is_event(header.kind) ? 1 : 0;
-  // Before and not behind: a block never ends between a record and what was noted of it.
+  // Flush before, not after, the record: no block may end between a record and its progress note.
   if (block_.size() >= block_bytes_) flush();
   if (broken_) return count_lost(wire::LostReason::kWrite, events);
   if (full_) return count_lost(wire::LostReason::kByteLimit, events);
@@ -160,7 +160,7 @@ void TraceFile::write_block() {
   block_events_ = 0;
 }
 
-// On failure the file ends with its last whole block.
+// On failure the file ends with its last complete block.
 bool TraceFile::write_all(const void* data, size_t bytes) {
   const auto* at = static_cast<const unsigned char*>(data);
   size_t written = 0;
@@ -171,7 +171,7 @@ bool TraceFile::write_all(const void* data, size_t bytes) {
       error_ = got < 0 ? errno : EIO;
       broken_ = true;
       const auto end = static_cast<off_t>(bytes_);
-      // Where the cut fails nothing more may be written: it would stand behind half a block.
+      // If truncation fails, stop writing: a further block would follow half a block.
       cut_ = ::ftruncate(fd_, end) == 0 && ::lseek(fd_, end, SEEK_SET) == end;
       return false;
     }
@@ -204,7 +204,7 @@ void TraceFile::tell_of_failure(uint64_t monotonic_now_ns) {
 }
 
 void TraceFile::close(uint64_t monotonic_now_ns) {
-  // What no room was found for is gone; that it is gone may still fit where a whole block did not.
+  // The records without space are lost; the loss records may still fit where a block did not.
   if (fd_ >= 0 && bytes_ > 0 && cut_) broken_ = false;
   take_last();
   if (error_ != 0) tell_of_failure(monotonic_now_ns);

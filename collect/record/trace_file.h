@@ -1,7 +1,8 @@
 #pragma once
 
-// A trace file being written: records gathered into blocks, blocks written whole. One thread at a
-// time. Nothing here fails loudly: what cannot be written is counted as lost, by reason.
+// Writes a trace file: gathers records into blocks and writes complete blocks. One thread at a
+// time. Failures are not reported at once: records that cannot be written are counted as lost, by
+// reason.
 
 #include <array>
 #include <cstdint>
@@ -19,22 +20,22 @@ namespace assay::record {
 class TraceFile {
  public:
   ~TraceFile();
-  // Makes the file PATH with the process id before its extension, and a number behind that if there
-  // is one already. False: error() says why.
+  // Creates the file PATH with the process id before its extension, then a number if that file
+  // exists. False: error() has the reason.
   bool open(const Settings& settings);
-  // Writes the head. Only for a thread that blocks SIGXFSZ, as everything below that writes.
-  // pid: of the process that is recorded; 0 = this one.
+  // Writes the file header. Only for a thread that blocks SIGXFSZ, like all later writes. pid: of
+  // the recorded process; 0 = this one.
   void begin(uint32_t pid = 0);
-  // Goes on with a file that another process left, behind its last whole block. None: from its
-  // beginning, and begin() is next. False: it cannot be opened, or is shorter than that.
+  // Continues a file that another process left, after its last complete block. With 0 bytes it
+  // starts over, and begin() must follow. False: it cannot be opened, or is shorter.
   struct End {
-    uint64_t bytes = 0;  // 0 = nothing is in it
+    uint64_t bytes = 0;  // 0 = empty
     uint32_t sequence = 0;
     uint32_t next_text = 1;
     uint64_t records = 0;
   };
   bool resume(const std::string& path, uint64_t session, uint64_t max_bytes, const End& end);
-  // Before each block is written, what it holds is noted there.
+  // Notes the progress there before each block is written.
   void keep_progress(ProgressLog* log) { progress_ = log; }
 
   template <typename Record>
@@ -42,11 +43,11 @@ class TraceFile {
     record.header = {kind, sizeof(Record)};
     append(&record, sizeof(Record), nullptr, 0);
   }
-  // A record that is whole, with its header and what is behind it.
+  // A complete record, with its header and tail.
   void copy(const void* record, size_t bytes) { append(record, bytes, nullptr, 0); }
-  // The id of a text, which is written where it is new.
+  // The id of a text; writes a new text.
   uint32_t text(std::string_view value);
-  // A text under an id that the caller chose.
+  // Writes a text under an id of the caller.
   void define(uint32_t id, std::string_view value);
 
   void count_lost(wire::LostReason reason, uint64_t count) {
@@ -54,22 +55,22 @@ class TraceFile {
   }
   uint64_t lost() const;
   uint64_t lost(wire::LostReason reason) const { return lost_[static_cast<size_t>(reason)]; }
-  // Writes what has been gathered.
+  // Writes the gathered records.
   void flush();
-  // From here on, a few more records are taken although the file is full.
+  // Accepts a few more records although the file is full.
   void take_last();
-  // What was lost, then the footer.
+  // Writes the losses, then the footer.
   void close(uint64_t monotonic_ns);
 
   bool full() const { return full_; }      // the limit was reached: records are dropped
-  bool broken() const { return broken_; }  // a write failed: nothing is added any more
-  int error() const { return error_; }     // errno of what failed
+  bool broken() const { return broken_; }  // a write failed: nothing more is written
+  int error() const { return error_; }     // errno of the failure
   const std::string& path() const { return path_; }
   uint64_t records() const { return records_; }
-  // What the program did, as far as it was written by this object.
+  // Events of the program, as far as this object wrote them.
   uint64_t events() const { return events_; }
   uint64_t bytes() const { return bytes_; }
-  // In the forked child of the process that writes it.
+  // In the forked child of the writing process.
   void abandon();
 
  private:
@@ -90,7 +91,7 @@ class TraceFile {
   int error_ = 0;
   bool full_ = false;
   bool broken_ = false;
-  bool cut_ = true;  // the file ends with its last whole block
+  bool cut_ = true;  // the file ends with its last complete block
   uint64_t session_ = 0;
   uint64_t max_bytes_ = 0;
   size_t block_bytes_ = kBlockBytes;

@@ -1,4 +1,4 @@
-// The recorder's dealings with CUPTI: which one, what it is asked for and when, and its callbacks.
+// The CUPTI part of the recorder: choice of library, enabled kinds and callbacks.
 
 #include <dlfcn.h>
 
@@ -17,7 +17,7 @@
 namespace assay::record {
 namespace {
 
-// Device records still arrive this long after a window closed: of work launched inside it.
+// Device records arrive this long after a window closed, for activities launched inside it.
 constexpr uint64_t kGraceNs = 500'000'000;
 
 constexpr uint32_t kHostKinds[] = {cupti::kRuntime, cupti::kDriver};
@@ -38,7 +38,7 @@ std::string_view unversioned(std::string_view name) {
   return versioned ? name.substr(0, mark) : name;
 }
 
-// CUPTI numbers the calls of a domain from 1 on, with few gaps.
+// CUPTI numbers the calls of a domain from 1, with few gaps.
 template <typename Names>
 std::vector<uint32_t> numbers_of(const cupti::Functions& functions, int domain,
                                  const Names& names) {
@@ -75,8 +75,8 @@ void Recorder::attach_cuda() noexcept {
     } else if (subscriber_ != nullptr) {
       share_tracer();
       start_tracing();
-      // Ranges may have started the recorder before the driver was loaded: what ends the program
-      // goes backwards, and the recording is to be over before the driver and CUPTI are.
+      // Ranges may have started the recorder before the driver was loaded. Exit handlers run in
+      // reverse order, and the recording must end before the driver and CUPTI do.
       std::atexit([] { get().finish(); });
     }
     observe_operators();
@@ -87,7 +87,7 @@ void Recorder::attach_cuda() noexcept {
   }
 }
 
-// The first that takes this driver; where none does, what the first one said is told.
+// Chooses the first CUPTI that accepts this driver. If none does, reports the first refusal.
 void Recorder::choose_cupti() {
   std::vector<std::string> paths = {settings_.cupti};
   if (settings_.cupti.empty()) paths = cupti_candidates(driver_version());
@@ -124,9 +124,9 @@ void Recorder::choose_cupti() {
   }
 }
 
-// Holding the one subscription keeps other profilers from taking CUPTI's buffers while we record,
-// and tells us when one was here before. Whether the driver is taken shows when a kind is switched
-// on, which takes time and is asked only where recording begins at once.
+// Holding the only subscription keeps other profilers from taking CUPTI's buffers, and shows if one
+// is already active. Enabling a kind shows whether CUPTI accepts the driver. It is slow, so it runs
+// only if recording starts at once.
 int Recorder::try_cupti() {
   int result = cupti_.functions.subscribe(&subscriber_, on_callback, nullptr);
   if (result != cupti::kSuccess || subscriber_ == nullptr) {
@@ -137,7 +137,7 @@ int Recorder::try_cupti() {
   if (!recording_) return cupti::kSuccess;
   result = cupti_.functions.register_callbacks(on_buffer_requested, on_buffer_completed);
   if (result == cupti::kSuccess) result = cupti_.functions.enable(cupti::kConcurrentKernel);
-  // Any other refusal is told when tracing begins.
+  // Tracing start reports any other refusal.
   if (result != cupti::kNotCompatible) return cupti::kSuccess;
   cupti_.functions.unsubscribe(subscriber_);
   subscriber_ = nullptr;
@@ -161,7 +161,7 @@ void Recorder::start_tracing() {
   enable_host_kinds();
 }
 
-// Once PyTorch is there, which may be after the recorder has begun.
+// Runs again later, because PyTorch may be loaded after the recorder started.
 void Recorder::observe_operators() {
   if (settings_.torch.empty() || forked_ || state_ != State::kRunning || !torch_is_loaded()) return;
   if (observing_.exchange(true)) return;
@@ -190,7 +190,7 @@ void Recorder::switch_clock() {
   }
 }
 
-// What is known of CUPTI, for who has its buffers without it.
+// Shares the CUPTI data that decoding buffers without CUPTI needs.
 void Recorder::share_tracer() {
   if (!area_.is_shared()) return;
   SharedPlace& place = area_.place();
@@ -254,8 +254,7 @@ bool Recorder::enable(uint32_t kind) {
   return false;
 }
 
-// Device kinds first: the first switch takes CUPTI long, and no call shall be seen without its
-// work.
+// Enabling is slow. Enable device kinds first so that no call lacks its activity.
 void Recorder::enable_device_kinds() {
   if (device_on_) return;
   for (const uint32_t kind : kDeviceKinds) {
@@ -265,14 +264,14 @@ void Recorder::enable_device_kinds() {
   device_on_ = true;
 }
 
-// Switching a kind on switches on all of its calls, also those that were off before.
+// Enabling a kind enables all of its calls, including those disabled before.
 void Recorder::enable_host_kinds() {
   for (const uint32_t kind : kHostKinds) enable(kind);
   for (const uint32_t call : quiet_runtime_) cupti_.functions.enable_runtime_call(call, 0);
   for (const uint32_t call : quiet_driver_) cupti_.functions.enable_driver_call(call, 0);
 }
 
-// Where CUPTI cannot leave out single calls, all are recorded.
+// If CUPTI cannot disable single calls, all are recorded.
 void Recorder::find_quiet_calls() {
   if (settings_.all_calls) return;
   if (cupti_.functions.enable_runtime_call != nullptr) {
@@ -340,7 +339,7 @@ void Recorder::on_buffer_requested(uint8_t** buffer, size_t* size, size_t* most_
   } else if (recorder.cupti_.version < cupti::kTakesNoBuffer) {
     *buffer = drop_buffers().take();
     *size = DropBuffers::kBytes;
-  }  // else CUPTI drops records and counts them
+  }  // otherwise CUPTI drops and counts the records
 }
 
 uint64_t Recorder::dropped_by_tracer(void* context, uint32_t stream) {
@@ -364,7 +363,7 @@ void Recorder::on_buffer_completed(void* context, uint32_t stream, uint8_t* buff
     dropped += drop_buffers().give_back(buffer, valid, recorder.cupti_.functions);
     return recorder.count_dropped(dropped);
   }
-  if (!recorder.tracing_) return;  // of the process that this one was forked from
+  if (!recorder.tracing_) return;  // of the parent process
   recorder.count_dropped(dropped);
   recorder.buffers_.give(buffer, valid);
   recorder.work_.notify_one();

@@ -1,4 +1,4 @@
-// The recorder's own thread: from what CUPTI and the program said to the file.
+// The writing thread: moves the data of CUPTI and the program to the file.
 
 #include <unistd.h>
 
@@ -60,7 +60,7 @@ void Recorder::write_until_finished() {
   done_.notify_all();
 }
 
-// Once when the file begins and again when a driver has started.
+// Written when the file begins, and again after a driver has started.
 void Recorder::write_process() {
   attached_told_ = attached_.load(std::memory_order_acquire);
   wire::Process process = {};
@@ -94,8 +94,7 @@ wire::Clock Recorder::read_clocks(bool traced) {
 
 void Recorder::write_clock() { file_.add(wire::Kind::kClock, read_clocks(tracing_)); }
 
-// A buffer is given back, and a bank of ranges, once the file has all of it: until then they are
-// what somebody else would write down.
+// A buffer or bank is released once the file has all of it: until then a rescue would write it.
 void Recorder::drain() {
   bool arrived = false;
   for (;;) {
@@ -122,12 +121,13 @@ void Recorder::drain() {
   }
   arrived |= ranges_->fetch(file_, progress_.current);
   if (!file_.full()) notes_.write(file_);
-  // What is in the file is what stays.
+  // Only data in the file survives a crash.
   if (arrived) file_.flush();
   publish_lost();
 }
 
-// Names of kernels, while somebody can be asked for them: often, while new ones come.
+// Resolves kernel names while CUPTI and the process are available, more often while new ones
+// appear.
 void Recorder::look_ahead() {
   if (!tracing_ || !area_.is_shared()) return;
   buffers_.prepare();
@@ -150,11 +150,12 @@ void Recorder::publish_lost() {
 }
 
 void Recorder::periodic_flush(bool forced) {
-  // A harmless call of ours: its record tells later that CUPTI's buffers were ours until here.
+  // A harmless call. Its record later proves that CUPTI's buffers belonged to the recorder until
+  // here.
   if (tracing_ && recording_ && decoder_->saw_anything()) driver_version();
   if (tracing_) cupti_.functions.flush_all(forced ? cupti::kFlushForced : 0);
   observe_operators();
-  // Of requests that no buffer came back for.
+  // Drops without a buffer.
   count_dropped(dropped_by_tracer(nullptr, 0));
   drain();
   write_devices();
@@ -164,7 +165,7 @@ void Recorder::periodic_flush(bool forced) {
   next_flush_ns_ = monotonic_ns() + uint64_t{settings_.flush_ms} * 1'000'000;
 }
 
-// The file is full or broken: nothing more is asked of CUPTI.
+// Stops tracing if the file is full or a write failed.
 void Recorder::check_file() {
   if (file_ended_ || (!file_.full() && !file_.broken())) return;
   file_ended_ = true;
@@ -238,8 +239,9 @@ void Recorder::end_grace() {
   device_on_ = false;
 }
 
-// Records of our own calls came back before; that of a call made now does not, although everything
-// is flushed. CUPTI may hand a buffer over from a thread of its own, so it gets a moment to do so.
+// Records of the recorder's own calls arrived earlier. If that of a call made now does not arrive
+// after a forced flush, another profiler has the buffers. CUPTI may deliver a buffer on its own
+// thread, hence the retries.
 bool Recorder::taken_over() {
   constexpr int kTries = 10;
   if (!tracing_ || !recording_ || decoder_->last_own_call() == 0) return false;

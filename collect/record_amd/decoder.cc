@@ -9,11 +9,11 @@ namespace {
 namespace wire = assay::wire;
 using rocprofiler::RecordStart;
 
-// Lanes of HIP streams, and of queues where no stream is told.
+// Lanes of HIP streams, or of queues if the stream is unknown.
 constexpr uint32_t kStreams = 0;
 constexpr uint32_t kQueues = 1;
 
-// CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, which the file speaks.
+// CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, used by the file format.
 constexpr uint8_t kHostToDevice = 1;
 constexpr uint8_t kDeviceToHost = 2;
 constexpr uint8_t kDeviceToDevice = 8;
@@ -28,7 +28,8 @@ Record read(const uint8_t* from) {
   return record;
 }
 
-// Ids count calls up from 1. A file holds far fewer than 2^32 records: within one they stay apart.
+// Ids count calls from 1. A file holds far fewer than 2^32 records, so 32 bits are unique within
+// it.
 uint32_t correlation_of(const RecordStart& head) { return static_cast<uint32_t>(head.correlation); }
 
 uint32_t groups(uint32_t items, uint32_t per_group) {
@@ -41,7 +42,7 @@ uint32_t groups(uint32_t items, uint32_t per_group) {
 // ---- symbols ------------------------------------------------------------------------------------
 
 void Symbols::add(const rocprofiler::KernelSymbol& symbol) {
-  constexpr std::string_view kDescriptor = ".kd";  // of the symbol that describes the kernel
+  constexpr std::string_view kDescriptor = ".kd";  // suffix of a kernel descriptor symbol
   std::string_view name = symbol.name != nullptr ? symbol.name : "";
   if (name.size() > kDescriptor.size() &&
       name.substr(name.size() - kDescriptor.size()) == kDescriptor) {
@@ -78,7 +79,7 @@ void Decoder::decode(const uint8_t* bytes, size_t count) {
   }
 }
 
-// False: of a kind or a length that is not known.
+// False: unknown kind or length.
 bool Decoder::add(const uint8_t* record, uint64_t size) {
   const auto kind = kinds_.find(read<RecordStart>(record).kind);
   if (kind == kinds_.end()) return false;
@@ -96,7 +97,7 @@ bool Decoder::add(const uint8_t* record, uint64_t size) {
   return false;
 }
 
-// With the ancestor, or before there was one: the size tells.
+// The size shows whether the record has the ancestor.
 bool Decoder::add_call(Kind& kind, const uint8_t* record, uint64_t size) {
   if (size < sizeof(rocprofiler::ApiBefore1)) return false;
   rocprofiler::Api from = {};
@@ -153,7 +154,7 @@ bool Decoder::add_dispatch(const uint8_t* record, uint64_t size) {
   return true;
 }
 
-// On the lane of the GPU that it leaves, or where it comes from the host, of the one it reaches.
+// The lane is that of the source GPU, or of the destination GPU if the source is the host.
 bool Decoder::add_copy(const uint8_t* record, uint64_t size) {
   if (size < sizeof(rocprofiler::MemoryCopy)) return false;
   const auto from = read<rocprofiler::MemoryCopy>(record);
@@ -188,7 +189,8 @@ bool Decoder::add_copy(const uint8_t* record, uint64_t size) {
 
 bool Decoder::add_scratch(Kind& kind, const uint8_t* record, uint64_t size) {
   if (size < sizeof(rocprofiler::ScratchBefore1)) return false;
-  // A word of flags follows, in 8 bytes: the shorter layout ends where the longer one has not.
+  // A flag word of 8 bytes follows, so the shorter layout plus flags is as long as the longer one
+  // without.
   rocprofiler::Scratch from = {};
   if (size >= sizeof(from) + 8) {
     from = read<rocprofiler::Scratch>(record);
@@ -226,7 +228,7 @@ uint32_t Decoder::kernel_name(uint64_t kernel, const Symbol& symbol) {
   return text->second;
 }
 
-// queue: 0 = not told, as of copies. Queues are numbered as they appear.
+// queue: 0 = unknown, as for copies. Queues are numbered in order of appearance.
 Decoder::Lane Decoder::lane_of(uint64_t external, uint32_t device, uint64_t queue) {
   if (has_streams_ && external != 0) return {kStreams, static_cast<uint32_t>(external - 1)};
   if (queue == 0) return {kQueues, UINT32_MAX};

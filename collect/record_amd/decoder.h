@@ -1,6 +1,6 @@
 #pragma once
 
-// From rocprofiler-sdk's records to those of the trace file.
+// Converts rocprofiler-sdk's records to records of the trace file.
 
 #include <cstdint>
 #include <map>
@@ -18,7 +18,7 @@ namespace assay::record_amd {
 
 using record::TraceFile;
 
-// What a number of a buffer's kind means in this version of the library.
+// The meaning of a buffer kind, whose number depends on the library's version.
 enum class RecordKind : uint8_t { kHipCall, kHsaCall, kDispatch, kCopy, kScratch };
 
 struct Symbol {
@@ -27,12 +27,11 @@ struct Symbol {
   uint32_t registers = 0;
 };
 
-// Kernels by the numbers that dispatches have. Filled by any thread while code is loaded, which is
-// before its first dispatch.
+// Kernels by dispatch number. Any thread adds them when code is loaded, before its first dispatch.
 class Symbols {
  public:
   void add(const rocprofiler::KernelSymbol& symbol);
-  // Name empty: the library never told of it.
+  // Name empty: the library did not report it.
   Symbol find(uint64_t kernel) const;
 
  private:
@@ -40,8 +39,7 @@ class Symbols {
   std::unordered_map<uint64_t, Symbol> symbols_;
 };
 
-// GPUs by the library's handles, numbered from 0 in its order. Handles that are none have no
-// number.
+// GPUs by the library's handles, numbered from 0 in its order. Other handles have no number.
 using Gpus = std::unordered_map<uint64_t, uint32_t>;
 
 class Decoder {
@@ -51,10 +49,10 @@ class Decoder {
   // Before the first record.
   void learn(int kind, RecordKind meaning, const std::vector<Operation>& operations);
   void learn(Gpus gpus) { gpus_ = std::move(gpus); }
-  // Streams of HIP are pushed as external ids, one more than their number.
+  // Stream numbers + 1 are pushed as external ids.
   void expect_streams() { has_streams_ = true; }
 
-  // Records one behind the other, each of the bytes that its first word says.
+  // Decodes consecutive records; the first word of each is its size.
   void decode(const uint8_t* bytes, size_t count);
   bool saw_device_work() const { return saw_device_work_; }
 

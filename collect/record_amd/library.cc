@@ -9,7 +9,7 @@ namespace {
 
 using rocprofiler::kSuccess;
 
-// The names that packages give it, newest first.
+// The names in packages, newest first.
 constexpr const char* kNames[] = {"librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0",
                                   "librocprofiler-sdk.so"};
 
@@ -18,7 +18,8 @@ void* loaded_library() {
     void* handle = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
     if (handle != nullptr) return handle;
   }
-  return RTLD_DEFAULT;  // under another name: it called us, so its functions are somewhere
+  return RTLD_DEFAULT;  // under another name: it called this tool, so its functions are in the
+                        // process
 }
 
 template <typename Function>

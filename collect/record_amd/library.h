@@ -1,7 +1,7 @@
 #pragma once
 
-// rocprofiler-sdk as it is loaded in the process, bound at run time, and its kinds by name: their
-// numbers differ between versions.
+// Binds the loaded rocprofiler-sdk at run time. Kinds are found by name, because their numbers
+// differ between versions.
 
 #include <cstdint>
 #include <string>
@@ -18,12 +18,12 @@ struct Library {
   std::string problem;   // empty = bound
 };
 
-// From what is loaded: nothing is opened but what holds rocprofiler-sdk already.
+// Uses only the rocprofiler-sdk that is already loaded.
 Library bind_rocprofiler(uint32_t version);
 
 // "0.6.1" of 601.
 std::string version_text(uint32_t version);
-// The library's words for a status, or its number.
+// The library's text for a status, or its number.
 std::string status_text(const rocprofiler::Functions& functions, int status);
 
 // Kinds or operations by name, as the library lists them.

@@ -1,7 +1,6 @@
 #pragma once
 
-// HIP's calls that say nothing and come often: those of collect/record/quiet_calls.h by HIP's
-// names.
+// Frequent HIP calls without information: the HIP equivalents of collect/record/quiet_calls.h.
 
 #include <algorithm>
 #include <array>

@@ -39,8 +39,8 @@ constexpr uint64_t kLongestRecord = 64 << 10;
 
 std::atomic<Recorder*> the_recorder = nullptr;
 
-// A callback's record in either layout. Where the kind lies in the newer one, the older has the
-// phase, 0 to 2, and no kind asked for has so small a number.
+// A callback record in either layout. At the offset of the newer kind the older layout has the
+// phase, 0 to 2. No requested kind has so small a number.
 struct CallbackView {
   uint64_t thread;
   int32_t operation;
@@ -62,7 +62,7 @@ void on_buffer(rocprofiler::Handle, rocprofiler::Handle, rocprofiler::RecordHead
   Recorder::get().take(records, count, dropped);
 }
 
-// Operation 2 is a kernel's symbol of the device in every version.
+// Operation 2 is a kernel symbol of the device in every version.
 void on_code_object(rocprofiler::CallbackRecord record, void*, void*) {
   constexpr int32_t kDeviceKernelSymbol = 2;
   const CallbackView view = view_of(record);
@@ -136,8 +136,8 @@ Recorder& Recorder::get() {
   return *the_recorder.load(std::memory_order_acquire);
 }
 
-// HIP cannot be used in a child of a process that has it running, so only ranges are left to
-// record: of the library only what tells markers apart is taken over.
+// HIP is unusable in a forked child of a process that has it running, so only ranges are recorded.
+// From the parent only the marker table is copied.
 void Recorder::in_forked_child() {
   Recorder* parents = the_recorder.load(std::memory_order_relaxed);
   if (parents == nullptr) return;
@@ -180,7 +180,7 @@ bool Recorder::ensure_running() {
     return false;
   }
   ranges_->use(area_);
-  // Here and not on the thread below: a process that ends at once leaves a file that can be told.
+  // In this thread: even a process that ends at once then leaves a recognizable file.
   file_.begin();
   state_.store(State::kRunning, std::memory_order_release);
   const int failed = start_own_thread(
@@ -210,7 +210,8 @@ bool Recorder::attach(uint32_t version) noexcept {
     } else {
       return true;
     }
-    // For the file, which says why it is empty. Nothing will tell of the program's end.
+    // Creates a file that states why it is empty. rocprofiler-sdk will not signal the program's
+    // end.
     if (ensure_running()) std::atexit([] { get().finish(); });
     return false;
   } catch (...) {
@@ -255,7 +256,7 @@ bool Recorder::create_contexts() {
 void Recorder::ask_for_records() {
   const rocprofiler::Functions& call = library_.functions;
   buffer_kinds_ = kinds_by_name(call.buffer_kinds, call.buffer_kind_name);
-  // Device kinds first: no call shall be seen without its work.
+  // Device kinds first, so that no call lacks its activity.
   if (!ask_for_kind("KERNEL_DISPATCH", RecordKind::kDispatch)) return;
   ask_for_kind("MEMORY_COPY", RecordKind::kCopy);
   ask_for_kind("SCRATCH_MEMORY", RecordKind::kScratch);
@@ -285,7 +286,7 @@ bool Recorder::ask_for_kind(const char* kind, RecordKind meaning) {
   return false;
 }
 
-// Single calls are left out here: later nothing can.
+// Single calls can only be excluded here.
 void Recorder::ask_for_calls(const char* kind, RecordKind meaning, bool with_quiet) {
   const auto number = buffer_kinds_.find(kind);
   if (number == buffer_kinds_.end()) {
@@ -314,7 +315,7 @@ void Recorder::ask_for_callbacks() {
   ask_for_callback("CODE_OBJECT", on_code_object, true);
   if (ask_for_callback("MARKER_CORE_API", on_marker, false)) learn_markers("MARKER_CORE_API");
   if (ask_for_callback("MARKER_NAME_API", on_marker, false)) learn_markers("MARKER_NAME_API");
-  // From 1.0 on. Before, lanes are queues.
+  // Since 1.0. Before, lanes are queues.
   const auto streams = callback_kinds_.find("HIP_STREAM");
   if (streams == callback_kinds_.end()) return;
   for (const Operation& operation :
@@ -332,7 +333,7 @@ bool Recorder::ask_for_callback(const char* kind, rocprofiler::TracingCallback c
                                 bool needed) {
   const auto number = callback_kinds_.find(kind);
   const bool listed = number != callback_kinds_.end();
-  // The callback gets its kind: the table stays where it is.
+  // The callback receives a pointer to its kind, so the table must not move.
   const int status = listed ? library_.functions.callback_service(naming_, number->second, nullptr,
                                                                   0, callback, &number->second)
                             : -1;
@@ -381,7 +382,7 @@ void Recorder::find_gpus() {
 
 // ---- when to record -----------------------------------------------------------------------------
 
-// Work that was dispatched while it was on is told also after that.
+// Activities dispatched while it was on are still reported later.
 void Recorder::switch_tracing(bool on) {
   if (!attached_ || tracing_on_ == on) return;
   tracing_on_ = on;
@@ -469,7 +470,8 @@ void Recorder::marker_seen(int kind, int32_t operation, uint32_t phase,
     if (calls == markers_.end()) return;
     const auto found = calls->second.find(operation);
     if (found == calls->second.end()) return;
-    // What begins does so when its call is over, which tells its id; all else when it is made.
+    // Start and push are handled at the end of their call, when the id is known; the others at the
+    // start.
     const bool begins = found->second == MarkerCall::kStart || found->second == MarkerCall::kPush;
     if (phase != (begins ? kPhaseExit : kPhaseEnter)) return;
     act_on(found->second, marker);
@@ -490,7 +492,7 @@ void Recorder::stream_seen(int32_t operation, uint32_t phase, uint64_t thread,
   }
 }
 
-// On the library's thread, which fills the next buffer only when this is over.
+// Runs on the library's thread, which fills the next buffer only after this returns.
 void Recorder::take(rocprofiler::RecordHeader** records, size_t count, uint64_t dropped) noexcept {
   const std::lock_guard lock(queue_mutex_);
   if (dropped > library_dropped_) {
@@ -520,7 +522,7 @@ void Recorder::take(rocprofiler::RecordHeader** records, size_t count, uint64_t 
 
 // ---- PyTorch's operators ------------------------------------------------------------------------
 
-// A forked worker's operators are no work of a GPU: they begin no file.
+// A forked worker's operators run no GPU work, so they create no file.
 bool Recorder::wants_operators() const noexcept {
   return recording_.load(std::memory_order_relaxed) &&
          state_.load(std::memory_order_acquire) == State::kRunning;
@@ -536,7 +538,7 @@ void Recorder::add(const OperatorSeen& seen) noexcept {
   }
 }
 
-// Once PyTorch is there. On the writing thread, where loading waits until PyTorch itself is loaded.
+// Runs on the writing thread, because loading waits until PyTorch itself is loaded.
 void Recorder::observe_operators() {
   if (observing_ || settings_.torch.empty() || forked_ || !record::torch_is_loaded()) return;
   observing_ = true;
@@ -646,7 +648,7 @@ void Recorder::drain() {
   write_devices();
   check_file();
   const bool ranges = ranges_->fetch(file_, ranges_written_);
-  // A process that is killed runs nothing more: what is in the file is what stays.
+  // Only data in the file survives a kill.
   if (ranges || !records.empty()) file_.flush();
 }
 
@@ -660,7 +662,7 @@ void Recorder::periodic_flush() {
   next_flush_ns_ = monotonic_ns() + uint64_t{settings_.flush_ms} * 1'000'000;
 }
 
-// The file is full or broken: nothing more is asked of the library.
+// Stops tracing if the file is full or a write failed.
 void Recorder::check_file() {
   if (file_ended_ || (!file_.full() && !file_.broken())) return;
   file_ended_ = true;
@@ -683,7 +685,7 @@ void Recorder::write_last() {
   file_.close(monotonic_ns());
 }
 
-// Called while the library can still be asked.
+// Called while the library can still be used.
 void Recorder::finish() noexcept {
   try {
     {

@@ -1,10 +1,10 @@
 #pragma once
 
-// The recorder inside a program that uses an AMD GPU: rocprofiler-sdk hands its buffers over on a
-// thread of its own, where they are copied aside, and a thread of ours makes the file of them. As
-// with its sibling for NVIDIA (collect/record/recorder.h) no function here throws or takes the
-// program down, and what fails is one line on stderr and a note in the file. Beyond what may wait
-// for the disk (Settings::max_memory) records are dropped and counted: the program never waits.
+// The recorder inside a program that uses an AMD GPU. rocprofiler-sdk delivers its buffers on its
+// own thread, where they are copied; the writing thread converts them to the file. As in
+// collect/record/recorder.h, no function throws or affects the program, and failures are one line
+// on stderr and a note in the file. Records beyond Settings::max_memory are dropped and counted:
+// the program never waits for the disk.
 
 #include <atomic>
 #include <condition_variable>
@@ -32,17 +32,17 @@ using record::Settings;
 
 class Recorder {
  public:
-  // The one of this process. It is never destroyed.
+  // The recorder of this process. Never destroyed.
   static Recorder& get();
 
-  // The library is there. False: this version cannot be used, which the file says.
+  // Called when the library loads. False: this version is unsupported, which the file notes.
   bool attach(uint32_t version) noexcept;
-  // The one moment at which services can be asked for.
+  // Called at the only moment at which services can be requested.
   void configure() noexcept;
-  // The program ends. Writes what there is and closes the file.
+  // Called at program exit. Writes the remaining data and closes the file.
   void finish() noexcept;
 
-  // Called from PyTorch's operators, on the program's threads.
+  // Called by PyTorch's operators, on the program's threads.
   bool wants_operators() const noexcept;
   void add(const OperatorSeen& seen) noexcept;
 
@@ -98,11 +98,11 @@ class Recorder {
   const bool forked_;
   std::atomic<State> state_ = State::kIdle;
   std::mutex start_mutex_;
-  record::TraceFile file_;  // the writing thread's, once it runs
+  record::TraceFile file_;  // of the writing thread, once it runs
   record::Notes notes_;
-  record::Area area_;  // for ranges: memory of this process, which goes with it
+  record::Area area_;  // for ranges: private memory, lost with the process
   std::unique_ptr<HostRanges> ranges_;
-  record::SourceProgress ranges_written_;  // nobody asks
+  record::SourceProgress ranges_written_;  // required by fetch(), not used
   Library library_;
   Symbols symbols_;
   Decoder decoder_;
@@ -114,7 +114,7 @@ class Recorder {
   rocprofiler::Handle naming_ = {};   // always on: code objects and markers
   rocprofiler::Handle tracing_ = {};  // on while recording
   rocprofiler::Handle buffer_ = {};
-  std::atomic<bool> attached_ = false;  // services were had; orders what is above
+  std::atomic<bool> attached_ = false;  // services were granted; publishes the members above
   std::atomic<uint32_t> version_ = 0;
 
   std::mutex window_mutex_;
@@ -124,23 +124,23 @@ class Recorder {
   std::vector<wire::Window> windows_;  // not yet written
 
   std::mutex started_mutex_;
-  std::unordered_map<uint64_t, uint64_t> started_;  // ranges, from roctx's id to ours
+  std::unordered_map<uint64_t, uint64_t> started_;  // ranges, from roctx's id to the recorder's
 
   std::mutex queue_mutex_;
   std::condition_variable work_;
   std::vector<uint8_t> waiting_;
-  uint64_t refused_ = 0;          // records that found the memory full
-  uint64_t library_dropped_ = 0;  // as the library told last
+  uint64_t refused_ = 0;          // records dropped because the memory was full
+  uint64_t library_dropped_ = 0;  // as last reported by the library
   bool stop_asked_ = false;
   bool writer_done_ = false;
   std::condition_variable done_;
 
-  // The writing thread's own.
+  // Of the writing thread.
   record::Control control_;
   uint64_t next_flush_ns_ = 0;
   bool devices_written_ = false;
   bool file_ended_ = false;
-  bool observing_ = false;  // PyTorch's operators, or found that they cannot be had
+  bool observing_ = false;  // PyTorch's operators, or they are known to be unavailable
 };
 
 }  // namespace assay::record_amd

@@ -1,16 +1,16 @@
 #pragma once
 
-// The part of AMD's rocprofiler-sdk that the recorder uses, declared by ourselves: ROCm need not be
-// there to build, and one build takes several versions. Sources: rocprofiler-sdk's public headers
+// The part of AMD's rocprofiler-sdk that the recorder uses. Declared here so that the build does
+// not need ROCm and one build supports several versions. Sources: rocprofiler-sdk's public headers
 // fwd.h, registration.h, context.h, buffer.h, buffer_tracing.h, callback_tracing.h, agent.h and
-// external_correlation.h, as they were with 0.6 (ROCm 6.4) and with 1.0 and later (ROCm 7); 0.5
-// (ROCm 6.3) by what its change log says and by the sizes that records tell. What differs:
-//   - numbers of kinds (a kind was taken out in the middle): never used, kinds are found by name;
-//   - correlation ids of calls and of callbacks have a third word, the ancestor, from 1.0 on;
-//   - fields were added at the end of records, whose first word is their size.
-// tests/abi/rocprofiler_headers.cc holds this against the headers, where they are installed, and
-// tests/abi/rocprofiler_layout.cc against a table of offsets worked out from them by hand: no
-// package of Debian has them.
+// external_correlation.h of 0.6 (ROCm 6.4) and of 1.0 and later (ROCm 7); for 0.5 (ROCm 6.3) its
+// change log and the sizes in its records. The versions differ in:
+//   - numbers of kinds (a kind was removed in the middle): kinds are found by name instead;
+//   - correlation ids of calls and of callbacks have a third word, the ancestor, since 1.0;
+//   - fields added at the end of records; the first word of a record is its size.
+// tests/abi/rocprofiler_headers.cc compares this with the headers if they are installed,
+// tests/abi/rocprofiler_layout.cc with a table of offsets derived from them by hand, because no
+// Debian package has them.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +25,10 @@ constexpr uint32_t kOldestVersion = 500;
 constexpr uint32_t kCategoryTracing = 1;
 constexpr uint32_t kPhaseEnter = 1;  // also: a code object was loaded
 constexpr uint32_t kPhaseExit = 2;
-constexpr int kPolicyLossless = 2;  // a full buffer blocks who fills it; nothing is dropped
+constexpr int kPolicyLossless = 2;  // a full buffer blocks its producer; nothing is dropped
 constexpr uint32_t kAgentGpu = 2;
 constexpr int kAgentInfoVersion = 1;
-// hsakmttypes.h: banks of memory that a GPU has of its own.
+// hsakmttypes.h: memory banks on the GPU itself.
 constexpr uint32_t kHeapFrameBufferPublic = 1;
 constexpr uint32_t kHeapFrameBufferPrivate = 2;
 
@@ -49,13 +49,13 @@ struct RecordHeader {
   void* payload;
 };
 
-// How every record begins, whatever its kind.
+// The common start of every record.
 struct RecordStart {
   uint64_t size;
   uint32_t kind;
   int32_t operation;
   uint64_t correlation;
-  uint64_t external;  // what a tool pushed
+  uint64_t external;  // pushed by a tool
 };
 
 // HIP and HSA calls before 1.0.
@@ -67,7 +67,7 @@ struct ApiBefore1 {
 };
 struct Api {
   RecordStart head;
-  uint64_t ancestor;  // the call inside which this one was made; 0 = none
+  uint64_t ancestor;  // the enclosing call; 0 = none
   uint64_t start;
   uint64_t end;
   uint64_t thread;
@@ -119,8 +119,8 @@ struct Scratch {
 
 // ---- callbacks ----------------------------------------------------------------------------------
 
-// Passed by value, that is on the stack. The shorter one is 8 bytes of an ancestor less; which one
-// came tells the kind, which the receiver knows: CallbackView.
+// Passed by value, that is on the stack. The shorter one lacks the 8 bytes of the ancestor. The
+// kind distinguishes them, which the receiver knows: CallbackView.
 struct CallbackRecord {
   Handle context;
   uint64_t thread;
@@ -160,7 +160,7 @@ struct KernelSymbol {
   uint32_t accumulation_registers;
 };
 
-// roctx: the one argument that the calls used here have, and what they return.
+// roctx: the only argument that the calls used here have, and their result.
 struct Marker {
   uint64_t size;
   union {
@@ -186,7 +186,7 @@ struct MemoryBank {
   uint64_t bytes;
 };
 
-// Up to the last field used; what follows differs between versions.
+// Up to the last field used; the rest differs between versions.
 struct Agent {
   uint64_t size;
   Handle id;
@@ -262,7 +262,7 @@ struct ToolConfiguration {
 using Configure = ToolConfiguration*(uint32_t version, const char* text, uint32_t priority,
                                      ClientId* client);
 
-// dropped: so far, of the buffer's whole life.
+// dropped: total over the lifetime of the buffer.
 using BufferCallback = void (*)(Handle context, Handle buffer, RecordHeader** records, size_t count,
                                 void* tool, uint64_t dropped);
 using TracingCallback = void (*)(CallbackRecord record, void* user, void* tool);

@@ -1,5 +1,5 @@
-// The door: what rocprofiler-sdk calls in a library that ROCP_TOOL_LIBRARIES names
-// (registration.h). It may run beside other tools: each has contexts of its own.
+// The entry point that rocprofiler-sdk calls in a library of ROCP_TOOL_LIBRARIES (registration.h).
+// Other tools may run concurrently: each has contexts of its own.
 
 #include "collect/record_amd/recorder.h"
 
@@ -16,7 +16,7 @@ void finalize(void*) { Recorder::get().finish(); }
 }  // namespace
 }  // namespace assay::record_amd
 
-// nullptr: nothing is wanted of this version.
+// nullptr: this version is unsupported.
 extern "C" __attribute__((visibility("default"))) assay::rocprofiler::ToolConfiguration*
 rocprofiler_configure(uint32_t version, const char*, uint32_t,
                       assay::rocprofiler::ClientId* client) {

@@ -21,7 +21,7 @@ struct Call::Parts {
   c10::OperatorHandle op;
   torch::jit::Stack arguments;
   std::vector<std::string> assumed;
-  torch::jit::Stack stack;  // arguments before the call, results after
+  torch::jit::Stack stack;  // arguments before the call, results after it
 };
 
 namespace {
@@ -56,7 +56,7 @@ std::optional<bool> as_bool(const std::string& text) {
   return std::nullopt;
 }
 
-// "[1, 2]" to its elements; absent when it is no list.
+// Splits "[1, 2]" into its elements; absent if it is not a list.
 std::optional<std::vector<std::string>> as_list(const std::string& text) {
   if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
   std::vector<std::string> parts;
@@ -112,7 +112,7 @@ std::optional<at::ScalarType> element_type(const std::string& name) {
   return found->second;
 }
 
-// Two numbers of four bits in a byte; no operator converts to it.
+// Two 4-bit numbers in a byte; no operator converts to this type.
 bool is_packed(at::ScalarType type) {
 #if ASSAY_TORCH_SINCE(2, 8)
   return type == at::ScalarType::Float4_e2m1fn_x2;
@@ -175,7 +175,7 @@ int list_fit(const c10::TypePtr& type, const RecordedInput& input) {
   return fit;
 }
 
-// Profilers of 2021 recorded shapes without types: what has dimensions is a tensor.
+// Profilers of 2021 recorded shapes without types: an input with dimensions is a tensor.
 bool is_untyped_tensor(const RecordedInput& input) {
   return input.type.empty() && input.dims.told && !input.dims.nested &&
          !input.dims.shapes.front().empty();
@@ -185,8 +185,8 @@ bool is_tensor(const RecordedInput& input) {
   return element_type(input.type).has_value() || is_untyped_tensor(input);
 }
 
-// A tensor of a type that this PyTorch, or this program, does not know. Profilers of PyTorch 1 have
-// words of their own for what is no tensor; none of these has dimensions.
+// A tensor of a type that this PyTorch or this program does not know. Profilers of PyTorch 1 use
+// other type names for inputs that are not tensors; those have no dimensions.
 bool is_unknown_tensor(const RecordedInput& input) {
   if (input.type.empty() || input.type == "Scalar" || input.type == "ScalarList" ||
       input.type == "TensorList" || is_tensor(input)) {
@@ -206,7 +206,7 @@ int fit_of(const c10::Argument& argument, const RecordedInput& input) {
     if (is_list_of(type, TypeKind::TensorType)) return 3;
     return is_list_of_optional_tensors(type) ? 2 : kNoFit;
   }
-  // Nothing told: None, a default, a device, a string, an undefined tensor.
+  // Nothing recorded: None, a default, a device, a string, an undefined tensor.
   if (argument.type()->kind() == TypeKind::OptionalType) return 2;
   if (argument.default_value()) return 1;
   return 0;
@@ -233,21 +233,22 @@ int fit_of(const c10::FunctionSchema& schema, const JobEntry& entry) {
   return total;
 }
 
-// Overloads by operator name, of everything that this libtorch has.
+// All overloads of this libtorch by operator name.
 const std::map<std::string, std::vector<std::string>>& overloads() {
   static const auto found = [] {
     std::map<std::string, std::vector<std::string>> names;
     for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
       names[name.name].push_back(name.overload_name);
     }
-    // The registry's order differs from build to build.
+    // The order of the registry differs between builds.
     for (auto& [name, of_it] : names) std::sort(of_it.begin(), of_it.end());
     return names;
   }();
   return found;
 }
 
-// Without recorded inputs only an operator all of whose needed arguments are tensors can be called.
+// Without recorded inputs, an operator can be called only if all of its required arguments are
+// tensors.
 bool takes_tensors_only(const c10::FunctionSchema& schema) {
   bool any = false;
   for (const c10::Argument& argument : schema.arguments()) {
@@ -274,8 +275,8 @@ std::optional<c10::OperatorHandle> best_overload(const JobEntry& entry,
   return best;
 }
 
-// Takes leading inputs off the entry where it fits no overload with them: profilers before
-// PyTorch 1.10 recorded all that lay on the interpreter's stack, the call's own inputs last.
+// Drops leading inputs if the entry fits no overload with them: profilers before PyTorch 1.10
+// recorded the whole interpreter stack, with the call's own inputs last.
 c10::OperatorHandle choose_overload(JobEntry& entry, std::vector<std::string>& assumed) {
   const auto found = overloads().find(entry.op);
   if (found == overloads().end()) {
@@ -303,8 +304,8 @@ bool is_one_of(const std::string& name, std::initializer_list<const char*> names
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Numbers that change what is computed and nothing of the work, for profilers before PyTorch 2.1,
-// which recorded none. A dimension or an exponent is none of these.
+// Numbers that affect the result but not the amount of computation. Profilers before PyTorch 2.1
+// recorded none. A dimension or an exponent does not qualify.
 std::optional<double> any_number(const std::string& op, const std::string& argument) {
   if (is_one_of(argument, {"eps", "epsilon"})) return 1e-5;
   if (is_one_of(argument, {"value", "threshold"})) return 1;
@@ -359,7 +360,7 @@ class Builder {
     return unrecorded(argument);
   }
 
-  // None, a default, the device of the replay; what else is not recorded cannot be guessed.
+  // None, a default, or the device of the replay. Any other unrecorded argument is an error.
   IValue unrecorded(const c10::Argument& argument) {
     const bool optional = argument.type()->kind() == TypeKind::OptionalType;
     const TypeKind kind = without_optional(argument.type())->kind();
@@ -387,7 +388,7 @@ class Builder {
     fail("a value of type " + argument.type()->str() + " was not recorded");
   }
 
-  // Sizes of the first recorded input that the schema calls so, where it is a tensor.
+  // Sizes of the input for the argument of that name, if it is a tensor.
   const Shape* sizes_of(const std::string& name) const {
     const auto& arguments = schema_->arguments();
     for (size_t i = 0; i < entry_.inputs.size() && i < arguments.size(); ++i) {
@@ -398,7 +399,7 @@ class Builder {
     return nullptr;
   }
 
-  // Profilers before PyTorch 2.1 do not record it; the weight has it.
+  // Profilers before PyTorch 2.1 do not record it; it equals the weight's shape.
   IValue normalized_shape() {
     const Shape* weight = sizes_of("weight");
     if (weight == nullptr || weight->empty()) fail("neither it nor a weight was recorded");
@@ -406,8 +407,8 @@ class Builder {
     return IValue(c10::List<int64_t>(c10::ArrayRef<int64_t>(*weight)));
   }
 
-  // Profilers record no list that may hold None: neither how many tensors index, nor their shapes.
-  // What is put, or the size of the launch, tells how many places are looked up.
+  // Profilers do not record lists that may contain None: the number and shapes of the index tensors
+  // are unknown. They follow from the values' shape or the launch size.
   IValue indices(const c10::Argument& argument) {
     const Shape* self = sizes_of("self");
     if (argument.name() != "indices" || self == nullptr || self->empty()) {
@@ -429,11 +430,11 @@ class Builder {
   }
 
   struct Places {
-    size_t tensors = 0;  // 0: cannot be told
-    Shape shape;         // of each
+    size_t tensors = 0;  // 0: unknown
+    Shape shape;         // of each index tensor
   };
 
-  // Values have the shape of the places, then that of what one place holds.
+  // The shape of the values is that of the indices, then that of one indexed element.
   static Places places_of_values(const Shape& self, const Shape& values) {
     for (size_t tensors = 1; tensors <= self.size(); ++tensors) {
       const size_t held = self.size() - tensors;
@@ -446,14 +447,14 @@ class Builder {
     return {};
   }
 
-  // Of the kernels that look places up, one gives every thread four elements
-  // (index_elementwise_kernel), the other 16 bytes (vectorized_gather_kernel).
+  // Of the two indexing kernels, index_elementwise_kernel processes four elements per thread and
+  // vectorized_gather_kernel 16 bytes.
   Places places_of_launch(const Shape& self) const {
     constexpr int64_t kGatherBytes = 16;
     const int64_t of_gather =
         kGatherBytes / std::max<int64_t>(1, static_cast<int64_t>(first_element_bytes()));
     for (size_t tensors = 1; tensors <= self.size(); ++tensors) {
-      double held = 1;  // a size may be hostile
+      double held = 1;  // a double, because a size may be hostile
       for (size_t i = tensors; i < self.size(); ++i) held *= static_cast<double>(self[i]);
       if (held < 1 || held > static_cast<double>(most_bytes_)) continue;
       for (const int64_t each : {int64_t{4}, of_gather}) {
@@ -557,8 +558,8 @@ class Builder {
         make_tensor(argument, type, sizes, strided ? &input.strides.shapes.front() : nullptr));
   }
 
-  // `x + 1` reaches the dispatcher as a tensor without dimensions in the host's memory, whose type
-  // does not count: recorded like any tensor, told by a type that Python's numbers have.
+  // `x + 1` reaches the dispatcher as a CPU tensor without dimensions, which type promotion
+  // ignores. It is recorded like any tensor and recognized by a type of Python's numbers.
   bool is_wrapped_number(at::ScalarType type) const {
     if (type != at::kDouble && type != at::kLong && type != at::kBool) return false;
     if (entry_.inputs.size() < 2) return false;
@@ -607,12 +608,12 @@ class Builder {
     return tensor;
   }
 
-  // Of integers only those of the arguments called so are looked up in another tensor.
+  // Integer tensors that index another tensor have one of these names.
   static bool names_places(const std::string& name) {
     return name == "index" || name == "indices" || name == "target" || name == "offsets";
   }
 
-  // Places stay below every size that they could be looked up in.
+  // Indices must stay below every size that they may index.
   void note_size(const at::Tensor& tensor) {
     for (const int64_t size : tensor.sizes()) {
       if (size > 0 && (smallest_ == 0 || size < smallest_)) smallest_ = size;
@@ -637,19 +638,19 @@ class Builder {
     bytes_ += static_cast<int64_t>(bytes);
     const at::TensorOptions options = at::TensorOptions().dtype(type).device(device_);
     if (strides == nullptr || empty) return at::empty(sizes, options);
-    // No view of another tensor: some operators refuse these.
+    // Not a view: some operators refuse views.
     return at::empty_strided(sizes, *strides, options);
   }
 
-  // Values that no operator refuses: in (0, 1], ones, or places that exist. Filled through the
-  // memory itself, which tensors with stride 0 share among elements.
+  // Fills the tensor with values that every operator accepts: in (0, 1], ones, or valid indices.
+  // Fills the storage, because elements with stride 0 share memory.
   void fill(const at::Tensor& tensor, bool places) const {
     if (tensor.numel() == 0 || device_.is_meta()) return;
     const int64_t count = static_cast<int64_t>(tensor.storage().nbytes() / tensor.element_size());
     at::Tensor memory = tensor.as_strided({count}, {1}, 0);
     const at::ScalarType type = tensor.scalar_type();
     if (is_packed(type)) {
-      memory.view(at::kByte).fill_(0x22);  // 1 and 1
+      memory.view(at::kByte).fill_(0x22);  // two 4-bit ones
     } else if (places) {
       memory.copy_(at::arange(count, memory.options().dtype(at::kLong))
                        .remainder(std::max<int64_t>(1, smallest_)));
@@ -664,7 +665,7 @@ class Builder {
   const at::Device device_;
   const int64_t most_bytes_;
   int64_t bytes_ = 0;
-  int64_t smallest_ = 0;  // size of the tensors so far
+  int64_t smallest_ = 0;  // smallest size of the tensors so far
   std::string where_;
   std::vector<std::string>* assumed_ = nullptr;
   const c10::FunctionSchema* schema_ = nullptr;

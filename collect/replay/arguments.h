@@ -1,8 +1,7 @@
 #pragma once
 
-// From what the profiler recorded of an operator's inputs to a call that can be made again: which
-// overload it was, and arguments of the same types, shapes and strides. What is libtorch's stays
-// behind this.
+// Rebuilds a callable operator from the profiler's record of its inputs: the overload, and
+// arguments of the same types, shapes and strides. Hides libtorch from the other sources.
 
 #include <memory>
 #include <stdexcept>
@@ -17,12 +16,12 @@ namespace assay::replay {
 struct OperatorMissing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// The inputs cannot be made; says which and why.
+// The inputs cannot be rebuilt; the message names the input and the reason.
 struct CannotRebuild : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A call that can be made any number of times. What libtorch throws is a std::exception.
+// A repeatable call. Exceptions of libtorch are std::exceptions.
 class Call {
  public:
   struct Parts;
@@ -31,13 +30,13 @@ class Call {
   Call& operator=(Call&& other) noexcept;
   ~Call();
 
-  // "aten::add.Tensor(float[2,3], float[2,3], 1)": for people and tests.
+  // "aten::add.Tensor(float[2,3], float[2,3], 1)": for messages and tests.
   std::string describe() const;
-  // What was not recorded and had to be chosen.
+  // Values that were not recorded and had to be chosen.
   const std::vector<std::string>& assumed() const;
 
-  // Arguments are copied before and results given back after, so that only the call itself lies
-  // between two reads of a clock around run().
+  // prepare() copies the arguments and finish() frees the results, so that run() contains only the
+  // call.
   void prepare();
   void run();
   void finish();
@@ -46,8 +45,8 @@ class Call {
   std::unique_ptr<Parts> parts_;
 };
 
-// device: "cpu", "cuda", or "meta", where shapes are all there is. most_bytes: what the tensors of
-// one call may take together. Throws OperatorMissing, CannotRebuild, and what libtorch throws.
+// device: "cpu", "cuda", or "meta" for shapes without data. most_bytes: limit for all tensors of
+// one call. Throws OperatorMissing, CannotRebuild and libtorch's exceptions.
 Call rebuild(const JobEntry& entry, const std::string& device, int64_t most_bytes);
 
 }  // namespace assay::replay

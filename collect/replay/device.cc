@@ -37,8 +37,7 @@ DeviceFacts device_facts() {
   const auto name = symbol<int (*)(char*, int, int)>(cuda, "cuDeviceGetName");
   const auto uuid = symbol<int (*)(Uuid*, int)>(cuda, "cuDeviceGetUuid");
   const auto version = symbol<int (*)(int*)>(cuda, "cuDriverGetVersion");
-  // The first device that is visible is the one that PyTorch uses when no other is asked for; its
-  // ordinal as a handle is what cuDeviceGet returns for it.
+  // PyTorch uses the first visible device by default. The handle of that device equals its ordinal.
   char text[256] = {};
   if (init == nullptr || name == nullptr || init(0) != 0 || name(text, sizeof text, 0) != 0)
     return facts;

@@ -1,7 +1,6 @@
 #pragma once
 
-// The GPU that the replay runs on, as its driver names it: asked through the driver's own library,
-// so that no CUDA headers are needed to compile.
+// The GPU of the replay, from the driver's own library, so that the build needs no CUDA headers.
 
 #include <string>
 
@@ -10,7 +9,7 @@ namespace assay::replay {
 struct DeviceFacts {
   std::string name;    // empty: no NVIDIA driver here
   std::string uuid;    // "GPU-…"
-  std::string driver;  // CUDA version that it supports, "13.0"
+  std::string driver;  // supported CUDA version, "13.0"
 };
 
 DeviceFacts device_facts();

@@ -42,7 +42,7 @@ int64_t integer(const std::string& text) {
   return value;
 }
 
-// [1, 2] or [[1, 2], [3]]; nothing deeper.
+// Reads [1, 2] or [[1, 2], [3]]; nothing deeper.
 class ShapeReader {
  public:
   explicit ShapeReader(const std::string& text) : text_(text) {}

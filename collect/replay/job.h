@@ -1,15 +1,16 @@
 #pragma once
 
-// What assay-replay is given: one line per fact, fields apart by tabs, written by `assay replay`
-// from a kernel database. Kept this plain so that the program needs nothing but libtorch.
+// The input of assay-replay, which `assay replay` writes from a kernel database: one record per
+// line, fields separated by tabs. The format is simple so that the program needs nothing but
+// libtorch.
 //
 //   assay-replay-job  1
 //   warmups  W        runs  R        device  cpu|cuda        entry_seconds  S
-//   entry    number   operator       elements                list type      inputs (-1 = not told)
-//   input    type     dims           strides                 value told (0, 1)    value
+//   entry    number   operator       elements                list type      inputs (-1 = unknown)
+//   input    type     dims           strides                 has value (0, 1)    value
 //
 // In the fields %, tab and line ends are written as %25, %09, %0A, %0D. dims and strides are JSON:
-// an array of integers, for a list of tensors an array of those.
+// an array of integers, for a list of tensors an array of arrays.
 
 #include <cstdint>
 #include <string>
@@ -23,11 +24,11 @@ using Shape = std::vector<int64_t>;
 struct Shapes {
   bool told = false;
   bool nested = false;
-  std::vector<Shape> shapes;  // one when not nested
+  std::vector<Shape> shapes;  // one unless nested
 };
 
 struct RecordedInput {
-  std::string type;  // as the profiler names it: "float", "c10::BFloat16", "Scalar", "TensorList"
+  std::string type;  // the profiler's name: "float", "c10::BFloat16", "Scalar", "TensorList"
   Shapes dims;
   Shapes strides;
   bool value_told = false;
@@ -37,8 +38,8 @@ struct RecordedInput {
 struct JobEntry {
   int64_t number = 0;
   std::string op;         // "aten::add"
-  int64_t elements = 0;   // of each tensor when no inputs were recorded: threads of the launch
-  std::string list_type;  // element type of tensor lists, which is not recorded
+  int64_t elements = 0;   // of each tensor if no inputs were recorded: threads of the launch
+  std::string list_type;  // element type of tensor lists, which profilers do not record
   bool inputs_told = false;
   std::vector<RecordedInput> inputs;
 };

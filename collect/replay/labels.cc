@@ -2,8 +2,8 @@
 
 #include <dlfcn.h>
 
-// The header-only NVTX of the CUDA toolkit finds the tracer by itself; without that header the
-// library of older toolkits does, where it is installed.
+// The header-only NVTX of the CUDA toolkit finds the tracer itself. Without that header, the
+// library of older toolkits is used if installed.
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 #define ASSAY_NVTX_HEADER 1

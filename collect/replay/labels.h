@@ -1,12 +1,12 @@
 #pragma once
 
-// Ranges that a tracer around this process sees (NVTX); without a tracer or NVTX they cost nothing.
+// NVTX ranges for a tracer of this process. Without a tracer or NVTX they are no-ops.
 
 namespace assay::replay {
 
 void push_label(const char* text);
 void pop_label();
-// Whether this build can make ranges at all.
+// True if this build supports ranges.
 bool labels_possible();
 
 }  // namespace assay::replay

@@ -1,14 +1,13 @@
-// assay-replay: runs the operators of a kernel database one by one, each many times with the device
-// synchronised after every call, for a tracer around this process to see. Started by `assay
-// replay`.
+// assay-replay: runs the operators of a kernel database one at a time, each repeatedly with the
+// device synchronized after every call, under a tracer. Started by `assay replay`.
 //
-//   assay-replay JOB RESULTS      run, and append one line of JSON per entry
-//   assay-replay --check JOB RESULTS   rebuild every call, with shapes alone, and run none
-//   assay-replay --about          one line of JSON: PyTorch, device, driver
+//   assay-replay JOB RESULTS          run, and append one line of JSON per entry
+//   assay-replay --check JOB RESULTS  rebuild every call with shapes only, and run none
+//   assay-replay --about              one line of JSON: PyTorch, device, driver
 //
-// Before each entry a line {"begin": number} is written: whoever finds it last knows what a crash
-// was in. Exit codes: 0 all tried, 2 wrong use or job, 3 results cannot be written, 4 the device is
-// in an error state: start a new process for the rest.
+// Before each entry it writes a line {"begin": number}: after a crash the last such line names the
+// entry. Exit codes: 0 all tried, 2 wrong usage or job, 3 results cannot be written, 4 the device
+// is in an error state: start a new process for the rest.
 
 #include <ATen/core/grad_mode.h>
 #include <dlfcn.h>
@@ -37,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kWrongUse = 2;
 constexpr int kCannotWrite = 3;
 constexpr int kDeviceLost = 4;
-// Inputs that need more were recorded on a larger device, or are no inputs at all.
+// Inputs that need more come from a larger device or are corrupt.
 constexpr int64_t kMostBytesHost = int64_t{8} << 30;
 constexpr int64_t kMostBytesDevice = int64_t{96} << 30;
 
@@ -49,7 +48,7 @@ std::string quoted(const std::string& text) {
       json += '\\';
       json += c;
     } else if (byte < 0x20 || byte > 0x7e) {
-      // Bytes of other alphabets too: the reader of these lines must not fail over them.
+      // Escapes non-ASCII bytes, so that any JSON reader accepts the line.
       char escaped[8];
       std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
       json += escaped;
@@ -174,7 +173,7 @@ std::string about() {
          ", \"labels\": " + (labels_possible() ? "true" : "false") + "}";
 }
 
-// Shared objects that register operators of their own, one path a line (`assay replay --library`).
+// Loads shared objects that register operators, one path per line (`assay replay --library`).
 void load_libraries() {
   const char* paths = std::getenv("ASSAY_REPLAY_LIBRARIES");
   std::istringstream lines(paths != nullptr ? paths : "");

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What assay-replay does, from Python: runs the operators of a kernel database one by one, each many times as
-torch.ops.NAMESPACE.OPERATOR.OVERLOAD(...) with the device synchronised after every call, for a tracer around this
-process to see. Started by `assay replay --dispatch-through python`; needs PyTorch (1.13 or newer) and nothing else.
+"""assay-replay in Python: runs the operators of a kernel database one at a time, each repeatedly as
+torch.ops.NAMESPACE.OPERATOR.OVERLOAD(...) with the device synchronized after every call, under a tracer. Started by
+`assay replay --dispatch-through python`; needs PyTorch (1.13 or newer) and nothing else.
 
     replay.py JOB RESULTS          run, and append one line of JSON per entry
-    replay.py --check JOB RESULTS  rebuild every call, with shapes alone, and run none
+    replay.py --check JOB RESULTS  rebuild every call with shapes only, and run none
     replay.py --about              one line of JSON: PyTorch, device, driver
 
-The job is job.h's, the labels, the results and the exit codes are main.cc's, and the arguments are those that
-arguments.cc makes: tests/collect/check_replay.py holds the two against each other, call by call. What differs is
-timed: the binding that takes Python's arguments apart, before the dispatcher sees them.
+job.h defines the job, main.cc the labels, results and exit codes, arguments.cc the arguments.
+tests/collect/check_replay.py compares both programs call by call. The time differs by PyTorch's Python binding,
+which parses the arguments before the dispatcher runs.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ except ImportError as missing:
     print(f"replay.py: {sys.executable} has no PyTorch: {missing}", file=sys.stderr)
     sys.exit(WRONG_USE)
 
-# Inputs that need more were recorded on a larger device, or are no inputs at all.
+# Inputs that need more come from a larger device or are corrupt.
 MOST_BYTES_HOST, MOST_BYTES_DEVICE = 8 << 30, 96 << 30
 MOST_INPUTS, MOST_TENSORS, MOST_DIMS = 256, 4096, 64
 NO_FIT = -1000
@@ -35,7 +35,7 @@ INT64 = 1 << 63
 
 
 class JobError(Exception):
-    """The job is none."""
+    """The job file is invalid."""
 
 
 class OperatorMissing(Exception):
@@ -43,13 +43,13 @@ class OperatorMissing(Exception):
 
 
 class CannotRebuild(Exception):
-    """The inputs cannot be made; says which and why."""
+    """The inputs cannot be rebuilt; the message names the input and the reason."""
 
 
 # ---------------------------------------------------------------- the job (job.h)
 
 class Input:
-    """One recorded input. shapes, strides: None where not told, else (nested, list of lists of integers)."""
+    """One recorded input. shapes, strides: None if unknown, else (nested, list of lists of integers)."""
 
     def __init__(self, fields):
         self.type = fields[0]
@@ -59,14 +59,14 @@ class Input:
         self.value_told = fields[3] == "1" and self.value != ""
 
     def sizes(self):
-        """Shape of a tensor; None where they were not recorded."""
+        """Shape of a tensor; None if unrecorded."""
         return None if self.shapes is None or self.nested else self.shapes[0]
 
     def has_dims(self):
         return bool(self.sizes())
 
     def is_untyped_tensor(self):
-        # Profilers of 2021 recorded shapes without types: what has dimensions is a tensor.
+        # Profilers of 2021 recorded shapes without types: an input with dimensions is a tensor.
         return self.type == "" and self.has_dims()
 
     def is_tensor(self):
@@ -76,7 +76,7 @@ class Input:
         return self.type == "TensorList" or self.nested
 
     def is_unknown_tensor(self):
-        """A tensor of a type that this PyTorch, or this program, does not know."""
+        """A tensor of a type that this PyTorch or this program does not know."""
         if self.type in ("", "Scalar", "ScalarList", "TensorList") or self.is_tensor():
             return False
         return self.has_dims() or self.type.startswith("c10::")
@@ -96,7 +96,7 @@ class Job:
 
 
 def shapes_of(text):
-    """[1, 2] or [[1, 2], [3]], nothing deeper, as (nested, list of shapes); (False, None) where not told."""
+    """[1, 2] or [[1, 2], [3]], nothing deeper, as (nested, list of shapes); (False, None) if unknown."""
     if text == "":
         return False, None
     value = json.loads(text)
@@ -135,7 +135,7 @@ def unescaped(text):
 
 
 def read_job(path):
-    # A byte a character: names of operators are bytes to PyTorch, and results carry them as such.
+    # One character per byte: operator names are bytes in PyTorch, and the results repeat them.
     with open(path, encoding="latin-1", newline="\n") as file:
         lines = file.read().split("\n")
     if lines[0] != "assay-replay-job\t1":
@@ -173,7 +173,7 @@ def as_bool(text):
 
 
 def as_list(text):
-    """'[1, 2]' to its elements; None when it is no list."""
+    """Splits '[1, 2]' into its elements; None if it is not a list."""
     if len(text) < 2 or text[0] != "[" or text[-1] != "]":
         return None
     if text == "[]":
@@ -184,7 +184,7 @@ def as_list(text):
 
 # ---------------------------------------------------------------- types
 
-# The profiler's name, PyTorch's, and C++'s for people.
+# The names of the profiler, of PyTorch, and of C++ for messages.
 TYPES = (("float", "float32", "Float"), ("double", "float64", "Double"), ("c10::Half", "float16", "Half"),
          ("c10::BFloat16", "bfloat16", "BFloat16"), ("long int", "int64", "Long"), ("long", "int64", "Long"),
          ("int", "int32", "Int"), ("short int", "int16", "Short"), ("short", "int16", "Short"),
@@ -200,7 +200,7 @@ TYPES = (("float", "float32", "Float"), ("double", "float64", "Double"), ("c10::
          ("c10::Float4_e2m1fn_x2", "float4_e2m1fn_x2", "Float4_e2m1fn_x2"))
 ELEMENTS = {profiled: getattr(torch, ours) for profiled, ours, _ in TYPES if hasattr(torch, ours)}
 SHOWN = {getattr(torch, ours): shown for _, ours, shown in TYPES if hasattr(torch, ours)}
-PACKED = getattr(torch, "float4_e2m1fn_x2", None)  # two numbers in a byte; no operator converts to it
+PACKED = getattr(torch, "float4_e2m1fn_x2", None)  # two numbers in a byte; no operator converts to this type
 WRAPPED = {torch.float64: 1.0, torch.int64: 1, torch.bool: True}
 
 NUMBERS = ("NumberType", "FloatType", "BoolType", "IntType", "SymIntType")
@@ -265,7 +265,7 @@ def argument_fit(argument, given):
         if is_list_of(declared, "TensorType"):
             return 3
         return 2 if is_list_of_optional_tensors(declared) else NO_FIT
-    # Nothing told: None, a default, a device, a string, an undefined tensor.
+    # Nothing recorded: None, a default, a device, a string, an undefined tensor.
     if argument.type.kind() == "OptionalType":
         return 2
     return 1 if argument.has_default_value() else 0
@@ -295,13 +295,14 @@ def schema_fit(schema, inputs):
 
 
 def takes_tensors_only(schema):
-    """Without recorded inputs only an operator all of whose needed arguments are tensors can be called."""
+    """Without recorded inputs, an operator can be called only if all of its required arguments are tensors."""
     needed = [argument for argument in schema.arguments if not may_lack(argument)]
     return bool(needed) and all(argument.type.kind() == "TensorType" and not is_output(argument) for argument in needed)
 
 
 def overloads_of(op):
-    """(overload, schema) of everything of that name that the dispatcher has; TorchScript has some of its own."""
+    """(overload, schema) of every overload with that name in the dispatcher. TorchScript-only operators are excluded.
+    """
     try:
         _, names = torch._C._jit_get_operation(op)
     except RuntimeError:
@@ -325,8 +326,8 @@ def best_overload(inputs, told, overloads):
 
 
 def choose_overload(entry, assumed):
-    """Takes leading inputs off the entry where it fits no overload with them: profilers before PyTorch 1.10
-    recorded all that lay on the interpreter's stack, the call's own inputs last."""
+    """Drops leading inputs if the entry fits no overload with them: profilers before PyTorch 1.10 recorded the whole
+    interpreter stack, with the call's own inputs last."""
     overloads = overloads_of(entry.op)
     for first in range(max(1, len(entry.inputs))):
         best = best_overload(entry.inputs[first:], entry.inputs_told, overloads)
@@ -343,8 +344,8 @@ def choose_overload(entry, assumed):
 # ---------------------------------------------------------------- arguments
 
 def any_number(op, argument):
-    """Numbers that change what is computed and nothing of the work, for profilers before PyTorch 2.1, which
-    recorded none. A dimension or an exponent is none of these."""
+    """Numbers that affect the result but not the amount of computation. Profilers before PyTorch 2.1 recorded none. A
+    dimension or an exponent does not qualify."""
     if argument in ("eps", "epsilon"):
         return 1e-5
     if argument in ("value", "threshold"):
@@ -367,7 +368,7 @@ def shown_double(number):
 
 
 def shown(value):
-    """As C++ writes it, in the words of assay-replay."""
+    """The value as assay-replay writes it."""
     if isinstance(value, torch.Tensor):
         return shown_tensor(value)
     if isinstance(value, float):
@@ -380,7 +381,7 @@ def shown(value):
 
 
 class Argument:
-    """A value for one declared argument; left_out: it is the schema's own default, which callers do not pass."""
+    """A value for one declared argument. left_out: it is the schema's default, which callers do not pass."""
 
     def __init__(self, value, text=None, left_out=False):
         self.value, self.left_out = value, left_out
@@ -388,7 +389,7 @@ class Argument:
 
 
 class Call:
-    """A call that can be made any number of times."""
+    """A repeatable call."""
 
     def __init__(self, op, overload, schema, arguments, assumed):
         namespace, _, name = op.partition("::")
@@ -407,7 +408,7 @@ class Builder:
     def __init__(self, entry, device, most_bytes):
         self.entry, self.device, self.most_bytes = entry, torch.device(device), most_bytes
         self.bytes = 0
-        self.smallest = 0  # size of the tensors so far
+        self.smallest = 0  # smallest size of the tensors so far
         self.where = ""
         self.assumed = []
         self.schema = None
@@ -444,7 +445,7 @@ class Builder:
         return self.unrecorded(argument)
 
     def unrecorded(self, argument):
-        """None, a default, the device of the replay; what else is not recorded cannot be guessed."""
+        """None, a default, or the device of the replay. Any other unrecorded argument is an error."""
         optional = argument.type.kind() == "OptionalType"
         kind = without_optional(argument.type).kind()
         if kind == "DeviceObjType" and (not optional or not self.has_tensors()):
@@ -473,14 +474,14 @@ class Builder:
         return Argument(argument.default_value, left_out=True)
 
     def sizes_of(self, name):
-        """Sizes of the first recorded input that the schema calls so, where it is a tensor."""
+        """Sizes of the input for the argument of that name, if it is a tensor."""
         for argument, given in zip(self.schema.arguments, self.entry.inputs):
             if argument.name == name and given.is_tensor() and given.sizes() is not None:
                 return given.sizes()
         return None
 
     def normalized_shape(self):
-        # Profilers before PyTorch 2.1 do not record it; the weight has it.
+        # Profilers before PyTorch 2.1 do not record it; it equals the weight's shape.
         weight = self.sizes_of("weight")
         if not weight:
             self.fail("neither it nor a weight was recorded")
@@ -488,8 +489,8 @@ class Builder:
         return Argument(list(weight))
 
     def indices(self, argument):
-        """Profilers record no list that may hold None: neither how many tensors index, nor their shapes. What is
-        put, or the size of the launch, tells how many places are looked up."""
+        """Profilers do not record lists that may contain None: the number and shapes of the index tensors are unknown.
+        They follow from the values' shape or the launch size."""
         own = self.sizes_of("self")
         if argument.name != "indices" or not own:
             self.fail("a list of tensors that may be None is not recorded")
@@ -505,8 +506,8 @@ class Builder:
         return Argument([tensor for tensor, _ in made])
 
     def places_of_launch(self, own):
-        """Of the kernels that look places up, one gives every thread four elements (index_elementwise_kernel), the
-        other 16 bytes (vectorized_gather_kernel)."""
+        """Of the two indexing kernels, index_elementwise_kernel processes four elements per thread and
+        vectorized_gather_kernel 16 bytes."""
         first = ELEMENTS.get(self.entry.inputs[0].type, torch.float32)
         for tensors in range(1, len(own) + 1):
             row = 1
@@ -579,8 +580,8 @@ class Builder:
         return self.make_tensor(argument, dtype, sizes, given.strides[0] if strided else None)
 
     def is_wrapped_number(self, dtype):
-        """`x + 1` reaches the dispatcher as a tensor without dimensions in the host's memory, whose type does not
-        count: recorded like any tensor, told by a type that Python's numbers have."""
+        """`x + 1` reaches the dispatcher as a CPU tensor without dimensions, which type promotion ignores. It is
+        recorded like any tensor and recognized by a type of Python's numbers."""
         if dtype not in WRAPPED or len(self.entry.inputs) < 2:
             return False
         return any(other.is_tensor() and other.has_dims() for other in self.entry.inputs)
@@ -589,7 +590,7 @@ class Builder:
         self.assume("taken for a number of Python's, 1")
         tensor = torch.ones((), dtype=dtype)
         name = self.entry.op.partition("::")[2]
-        # Where an operator takes no numbers from Python, PyTorch's own code makes the tensor.
+        # If an operator takes no Python number, PyTorch's own code makes the tensor.
         number = self.entry.op.startswith("aten::") and torch._C._should_allow_numbers_as_tensors(name)
         return Argument(WRAPPED[dtype] if number else tensor, shown_tensor(tensor))
 
@@ -612,10 +613,10 @@ class Builder:
 
     def make_tensor(self, argument, dtype, sizes, strides):
         tensor, elements = self.strided_tensor(dtype, sizes, strides)
-        # Of integers only those of the arguments called so are looked up in another tensor.
+        # Integer tensors that index another tensor have one of these names.
         self.fill(tensor, elements, argument.name in ("index", "indices", "target", "offsets"))
         if self.smallest == 0 or self.entry.op == "aten::embedding":
-            # Places stay below every size that they could be looked up in.
+            # Indices must stay below every size that they may index.
             self.smallest = min([size for size in (self.smallest, *tensor.size()) if size > 0], default=0)
         return Argument(tensor)
 
@@ -636,17 +637,17 @@ class Builder:
         self.bytes += size
         if strides is None or elements == 0:
             return torch.empty(sizes, dtype=dtype, device=self.device), elements
-        # No view of another tensor: some operators refuse these.
+        # Not a view: some operators refuse views.
         return torch.empty_strided(sizes, strides, dtype=dtype, device=self.device), elements
 
     def fill(self, tensor, elements, places):
-        """Values that no operator refuses: in (0, 1], ones, or places that exist. Filled through the memory itself,
-        which tensors with stride 0 share among elements."""
+        """Fills the tensor with values that every operator accepts: in (0, 1], ones, or valid indices. Fills the
+        storage, because elements with stride 0 share memory."""
         if elements == 0 or self.device.type == "meta":
             return
         memory = tensor.as_strided((elements,), (1,), 0)
         if tensor.dtype == PACKED:
-            memory.view(torch.uint8).fill_(0x22)  # 1 and 1
+            memory.view(torch.uint8).fill_(0x22)  # two 4-bit ones
         elif places:
             memory.copy_(torch.arange(elements, device=self.device).remainder(max(1, self.smallest)))
         elif not tensor.dtype.is_floating_point and not tensor.dtype.is_complex:
@@ -656,7 +657,7 @@ class Builder:
 
 
 def places_of_values(own, values):
-    """Values have the shape of the places, then that of what one place holds."""
+    """The shape of the values is that of the indices, then that of one indexed element."""
     for tensors in range(1, len(own) + 1):
         held = len(own) - tensors
         if len(values) > held and values[len(values) - held:] == own[tensors:]:
@@ -667,7 +668,7 @@ def places_of_values(own, values):
 # ---------------------------------------------------------------- labels and device (labels.h, device.h)
 
 def labels():
-    """(push, pop) of ranges that a tracer sees, and whether this PyTorch can make them."""
+    """(push, pop) of ranges for a tracer, and whether this PyTorch supports them."""
     try:
         torch.cuda.nvtx.range_push("assay-replay")
         torch.cuda.nvtx.range_pop()
@@ -677,7 +678,7 @@ def labels():
 
 
 def device_facts():
-    """The GPU as its driver names it, as assay-replay asks for it."""
+    """The GPU from its driver, as in assay-replay."""
     facts = {"gpu": "", "uuid": "", "driver": ""}
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
@@ -697,7 +698,7 @@ def device_facts():
 def about():
     cuda = torch.cuda.is_available()
     facts = device_facts() if cuda else {"gpu": "", "uuid": "", "driver": ""}
-    # As the headers name it: without what distributors append.
+    # Without the suffix that distributors append, as in PyTorch's headers.
     version = re.match(r"[0-9]+(\.[0-9]+)*", torch.__version__)[0]
     return {"torch": version, "device": "cuda" if cuda else "cpu", **facts, "labels": labels()[2]}
 
@@ -728,13 +729,13 @@ class Replayer:
             answer.update(status="op_missing", reason=str(error))
         except CannotRebuild as error:
             answer.update(status="failed", reason=str(error))
-        except Exception as error:  # whatever PyTorch raises fails this entry alone
+        except Exception as error:  # any exception of PyTorch fails only this entry
             answer.update(status="failed", reason="it raised an error: " + first_line(error))
             self.device_lost = not self.device_answers()
         return answer
 
     def measure(self, entry, call):
-        """Nanoseconds of each measured call, on the host."""
+        """Host nanoseconds of each measured call."""
         function, plain, named, clock = call.function, call.plain, call.named, time.perf_counter_ns
         deadline = time.monotonic() + self.job.entry_seconds
         host_ns = []
@@ -752,7 +753,7 @@ class Replayer:
             end = clock()
             self.pop()
             self.synchronize()
-            # What it returned is given back outside of the range.
+            # Frees the result outside the range.
             del result
             host_ns.append(end - begin)
             if time.monotonic() > deadline:
@@ -772,7 +773,7 @@ class Replayer:
 
 
 def load_libraries():
-    """Shared objects that register operators of their own, one path a line (`assay replay --library`)."""
+    """Loads shared objects that register operators, one path per line (`assay replay --library`)."""
     for path in os.environ.get("ASSAY_REPLAY_LIBRARIES", "").splitlines():
         try:
             ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
@@ -787,7 +788,7 @@ def run(job_path, results_path, check_only):
     try:
         with open(results_path, "a", encoding="ascii") as results, torch.no_grad():
             for entry in job.entries:
-                # Whoever finds this line last knows what a crash was in.
+                # After a crash the last such line names the entry.
                 print(json.dumps({"begin": entry.number}), file=results, flush=True)
                 print(json.dumps(replayer.replay(entry)), file=results, flush=True)
                 if replayer.device_lost:

@@ -17,7 +17,7 @@ int64_t read(clockid_t clock) {
 
 Moment now() {
   constexpr int kTries = 8;
-  constexpr int64_t kTight = 20'000;  // no interruption between the reads
+  constexpr int64_t kTight = 20'000;  // the process was not preempted between the reads
   Moment best;
   int64_t least = INT64_MAX;
   for (int i = 0; i < kTries && least > kTight; ++i) {
@@ -46,7 +46,7 @@ void Ticker::end(int64_t now_ns) {
 
 std::optional<int64_t> StepWatch::step_ns(const Moment& moment) {
   constexpr int64_t kLeast = 1'000'000;
-  constexpr int64_t kMostAdjusted = 2000;  // one part in: 500 ppm
+  constexpr int64_t kMostAdjusted = 2000;  // the rate is adjusted by at most 1/2000: 500 ppm
   std::optional<int64_t> step;
   if (last_) {
     const int64_t passed = moment.monotonic_ns - last_->monotonic_ns;

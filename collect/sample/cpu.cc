@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\n";
 
-// The next word of `text`, which is left behind it; empty at the end.
+// Removes and returns the next word of `text`; empty at the end.
 std::string_view take_word(std::string_view& text) {
   const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
   const size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
@@ -44,7 +44,7 @@ const CpuTicks* find_cpu(const std::vector<CpuTicks>& ticks, int cpu) {
   return at != ticks.end() && at->cpu == cpu ? &*at : nullptr;
 }
 
-// Calls `use` with every entry of a folder that is a number.
+// Calls `use` with every numeric entry of a folder.
 template <typename Use>
 void each_number(const std::string& folder, const Use& use) {
   DIR* open = ::opendir(folder.c_str());
@@ -78,7 +78,8 @@ std::vector<CpuTicks> parse_proc_stat(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     CpuTicks ticks;
     if (line.empty() || line.front() == ' ' || !to_number(take_word(line), ticks.cpu)) continue;
-    // user nice system idle iowait irq softirq steal; what follows is guests', in user and nice.
+    // user nice system idle iowait irq softirq steal. The guest fields after them are already in
+    // user and nice.
     constexpr int kIdle = 3;
     constexpr int kIoWait = 4;
     constexpr int kFields = 8;
@@ -127,7 +128,7 @@ std::vector<CpuPlace> read_topology(const std::string& root, const std::vector<C
 }
 
 std::optional<ProcessTicks> parse_process_stat(std::string_view text) {
-  // The name stands in brackets and may hold anything, brackets too.
+  // The name is in parentheses and may contain any text, including parentheses.
   const size_t name_end = text.rfind(')');
   if (name_end == std::string_view::npos) return std::nullopt;
   text.remove_prefix(name_end + 1);
@@ -135,7 +136,7 @@ std::optional<ProcessTicks> parse_process_stat(std::string_view text) {
   const std::string_view state = take_word(text);
   if (state.empty()) return std::nullopt;
   process.state = state.front();
-  // proc(5): fields 14 to 17 are the times, 22 the start; the state was the third.
+  // proc(5): the state is field 3, the times are fields 14 to 17, the start is field 22.
   for (int field = 4; field <= 22; ++field) {
     const std::string_view word = take_word(text);
     uint64_t value = 0;
@@ -176,7 +177,7 @@ std::vector<CpuTicks> ProcStat::read() {
         ::pread(fd_, buffer_.data() + used, buffer_.size() - used, static_cast<off_t>(used));
     if (n <= 0) break;
     used += static_cast<size_t>(n);
-    // The processors come first; the long line of interrupts after them is of no use.
+    // The processors come first. Stop before the long line of interrupts.
     const std::string_view text(buffer_.data(), used);
     if (text.find("\nintr") != std::string_view::npos) break;
     if (used == buffer_.size()) buffer_.resize(2 * buffer_.size());

@@ -1,7 +1,7 @@
 #pragma once
 
-// What Linux says about its processors and one process tree. Texts in, numbers out; only the two
-// readers at the end open files.
+// The state of the processors and of one process tree, from Linux. The parsers take text; only
+// ProcStat, ProcessTree, read_topology() and read_small_file() open files.
 
 #include <cstdint>
 #include <map>
@@ -15,28 +15,28 @@
 
 namespace assay::sample {
 
-// Clock ticks since boot of one logical processor. Time for guests is in user time already.
+// Clock ticks of one logical processor since boot. Guest time is part of user time.
 struct CpuTicks {
   int cpu = 0;
-  uint64_t busy = 0;  // all but idle and waiting for I/O
+  uint64_t busy = 0;  // all but idle and I/O wait
   uint64_t all = 0;
 };
-// The lines "cpu<N> ..." of /proc/stat; other lines are passed over.
+// Parses the lines "cpu<N> ..." of /proc/stat and ignores the others.
 std::vector<CpuTicks> parse_proc_stat(std::string_view text);
 
-// Busy share of the time between two readings in percent, in the order of `cpus`; nullopt where a
-// processor is offline in one of them or no tick passed. Counters that go back count as 0.
+// Busy share of the time between two samples in percent, in the order of `cpus`. nullopt if a
+// processor is offline in one of them or no tick passed. Counters that decrease count as 0.
 std::vector<std::optional<double>> utilization_percent(const std::vector<CpuTicks>& before,
                                                        const std::vector<CpuTicks>& after,
                                                        const std::vector<int>& cpus);
 
-// Where a logical processor sits: siblings of SMT share package and core.
+// The location of a logical processor: SMT siblings share package and core.
 struct CpuPlace {
   int cpu = 0;
-  int package = -1;  // -1 = not told
+  int package = -1;  // -1 = unknown
   int core = -1;
 };
-// Every processor that /proc/stat shows, placed by `root`/devices/system/cpu.
+// Every processor in /proc/stat, with its location from `root`/devices/system/cpu.
 std::vector<CpuPlace> read_topology(const std::string& root, const std::vector<CpuTicks>& cpus);
 
 // utime + stime + cutime + cstime, start time and state of /proc/PID/stat.
@@ -64,12 +64,12 @@ class ProcStat {
   std::string buffer_;
 };
 
-// CPU time of a process and everything it started that is still known to it.
+// CPU time of a process, its descendants, and the ended children that it waited for.
 class ProcessTree {
  public:
   ProcessTree(std::string proc_root, int pid) : root_(std::move(proc_root)), pid_(pid) {}
-  // nullopt once the process is gone. Looks for new children when `refresh` says so: that is what
-  // costs.
+  // nullopt after the process ended. `refresh` searches for new children, which is the expensive
+  // part.
   std::optional<double> cpu_seconds(bool refresh);
 
  private:
@@ -78,9 +78,9 @@ class ProcessTree {
 
   std::string root_;
   int pid_;
-  std::optional<uint64_t> start_;     // of pid_: a later process may have its number
+  std::optional<uint64_t> start_;     // of pid_: the pid may be reused
   std::map<int, uint64_t> children_;  // pid -> start time
-  double largest_ = 0;                // a child that ends unwaited takes its time along
+  double largest_ = 0;                // CPU time of a child that ends before a wait disappears
 };
 
 }  // namespace assay::sample

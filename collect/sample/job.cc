@@ -31,7 +31,7 @@ HeldSignals::HeldSignals() {
 }
 
 HeldSignals::~HeldSignals() {
-  // What came meanwhile was meant for the sampling, which is over.
+  // Signals that arrived meanwhile were for the sampling, which is over.
   const timespec none = {};
   while (::sigtimedwait(&held_, nullptr, &none) > 0) {
   }
@@ -54,7 +54,7 @@ int Job::problem(const std::vector<std::string>& command) {
   if (name.find('/') != std::string::npos) {
     struct stat info = {};
     if (::stat(name.c_str(), &info) != 0) return errno;
-    return is_program(name) ? 0 : EACCES;  // a folder can be entered and not run
+    return is_program(name) ? 0 : EACCES;  // a folder is executable but is not a program
   }
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "/bin:/usr/bin");
@@ -62,7 +62,7 @@ int Job::problem(const std::vector<std::string>& command) {
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
     if (is_program(candidate)) return 0;
-    // A folder that this user may not enter holds no program of that name, as shells see it.
+    // Shells, too, treat a folder that the user may not enter as having no such program.
     if (file_exists(candidate)) found = EACCES;
   }
   return found;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The user's program beside the sampler, and the signals that end the sampling. The program keeps
-// its exit code, its standard streams and its signals, whatever happens to the sampler.
+// The user's program, and the signals that end the sampling. The program keeps its exit code,
+// standard streams and signals if the sampler fails.
 
 #include <sys/types.h>
 #include <csignal>
@@ -14,8 +14,8 @@
 
 namespace assay::sample {
 
-// Holds back SIGINT, SIGTERM, SIGHUP and SIGCHLD in this thread, and in those it starts, for as
-// long as it lives; those that the process was started to ignore stay ignored.
+// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD in this thread and the threads that it starts, for the
+// lifetime of the object. Signals that the process inherited as ignored stay ignored.
 class HeldSignals {
  public:
   HeldSignals();
@@ -23,7 +23,7 @@ class HeldSignals {
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  // Sleeps until that time of CLOCK_MONOTONIC or a signal; the signal, or nullopt at the time.
+  // Sleeps until that CLOCK_MONOTONIC time or a signal. Returns the signal, or nullopt at the time.
   std::optional<siginfo_t> wait_until(int64_t monotonic_ns) const;
   const sigset_t& before() const { return before_; }
 
@@ -34,14 +34,14 @@ class HeldSignals {
 
 class Job {
  public:
-  // What the system says against starting this command (errno); 0 = nothing.
+  // The errno of starting this command; 0 = none.
   static int problem(const std::vector<std::string>& command);
-  // Fails when there is no such program, before anything is written or run.
+  // Fails if there is no such program, before anything is written or run.
   static Status check(const std::vector<std::string>& command);
-  // Fails when the command cannot be started.
+  // Fails if the command cannot be started.
   static Result<Job> start(const std::vector<std::string>& command, const HeldSignals& signals);
   pid_t pid() const { return pid_; }
-  // The exit code once it has ended, 128 + N after signal N.
+  // The exit code after the end, 128 + N after signal N.
   std::optional<int> ended();
   void send(int signal) const;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The file that samples go to: whole lines or nothing.
+// The output file of samples. Contains complete lines only.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ namespace assay::sample {
 
 class Output {
  public:
-  // "-" is standard output. An existing file is written anew.
+  // "-" is standard output. Overwrites an existing file.
   static Result<Output> open(const std::string& path);
   Output(Output&& other) noexcept
       : fd_(std::exchange(other.fd_, -1)),
@@ -23,8 +23,7 @@ class Output {
   Output& operator=(Output&&) = delete;
   ~Output();
 
-  // Whole lines. When not all of them can be written, a file is cut back to the end of the lines
-  // before.
+  // Appends complete lines. If that fails, truncates a file to the lines before.
   Status write(std::string_view lines);
   Status close();
   bool reader_gone() const { return reader_gone_; }

@@ -27,7 +27,7 @@ constexpr const char* kHeader =
     "memory_util_percent,memory_used_bytes,temperature_c,throttle_reasons,cpu_util_percent,"
     "process_cpu_s\n";
 
-// Of this process, or of its children that were waited for.
+// CPU time of this process, or of the children that it waited for.
 double cpu_s(int who) {
   rusage usage = {};
   ::getrusage(who, &usage);
@@ -37,7 +37,7 @@ double cpu_s(int who) {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A name from outside, on one line of a comment.
+// An external name as one line of a comment.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
@@ -56,8 +56,7 @@ void append_moment(std::string& line, const Moment& moment) {
   line += std::to_string(moment.realtime_ns) + "," + std::to_string(moment.monotonic_ns);
 }
 
-// Standard error goes nowhere meanwhile: the vendors' libraries complain there of GPUs that the
-// machine does not have.
+// Discards standard error: the vendors' libraries report GPUs that the machine does not have.
 class QuietErrors {
  public:
   QuietErrors() : kept_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
@@ -77,10 +76,10 @@ class QuietErrors {
   QuietErrors& operator=(const QuietErrors&) = delete;
 
  private:
-  int kept_;  // -1: there is no standard error to keep
+  int kept_;  // -1: standard error is closed
 };
 
-// The GPUs of all vendors, numbered through as "gpu0", "gpu1", ...
+// The GPUs of all vendors, numbered consecutively as "gpu0", "gpu1", ...
 struct Gpu {
   GpuTelemetry* telemetry = nullptr;
   size_t place = 0;
@@ -95,7 +94,7 @@ class Sampler {
         period_ns_(std::llround(static_cast<double>(kSecond) / options.hz)) {}
 
   void open_gpus() {
-    const QuietErrors quiet;  // what is missing is said in the notes
+    const QuietErrors quiet;  // the notes report missing libraries
     add_gpus(options_.nvml.empty() ? open_nvidia_telemetry()
                                    : open_nvidia_telemetry(options_.nvml));
     const bool usual = options_.amd_smi.empty() && options_.rocm_smi.empty();
@@ -192,8 +191,8 @@ class Sampler {
            "\n";
   }
 
-  // One sample of everything. False when the sampling is over. A job that has ended is no longer in
-  // /proc, and its time is what it left to its parent.
+  // Samples everything. False after the end of sampling. A job that has ended is no longer in
+  // /proc; its time is in RUSAGE_CHILDREN.
   bool tick(bool job_ended = false) {
     lines_.clear();
     const Moment moment = now();
@@ -215,7 +214,7 @@ class Sampler {
     return write(lines_);
   }
 
-  // Children are looked for once a second.
+  // Search for children once a second.
   uint64_t refresh_ticks() const {
     return static_cast<uint64_t>(std::max<int64_t>(1, kSecond / period_ns_));
   }
@@ -274,8 +273,8 @@ class Sampler {
     return true;
   }
 
-  // What a signal means: true when the sampling is over. Ctrl-C in a terminal reaches the command
-  // too, and its end is waited for; a signal sent to the sampler alone is handed on.
+  // Handles a signal; true ends the sampling. Ctrl-C in a terminal also reaches the command, so its
+  // end is awaited. A signal to the sampler alone is forwarded.
   bool ends(const siginfo_t& signal, std::optional<Job>& job) {
     if (signal.si_signo == SIGCHLD) return job && job->ended();
     summary_.interrupted = true;
@@ -299,7 +298,7 @@ class Sampler {
     if (Status status = output_.close(); !status) summary_.failure = status.take_error();
   }
 
-  // The command outlives a sampling that failed.
+  // The command continues after a sampling failure.
   void wait_for(const HeldSignals& signals, std::optional<Job>& job) {
     if (!job) return;
     while (!job->ended()) {
@@ -317,7 +316,7 @@ class Sampler {
   std::vector<Gpu> gpus_;
   std::vector<int> cpus_;
   std::vector<CpuTicks> before_;
-  std::optional<ProcessTree> tree_;  // what the job is made of
+  std::optional<ProcessTree> tree_;  // the processes of the job
   StepWatch steps_;
   Moment first_;
   Moment last_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// `assay sample`: processors and GPUs at a steady rate beside a job, into one CSV file
+// `assay sample`: samples processors and GPUs at a steady rate during a job, into one CSV file
 // (docs/formats/samples.md).
 
 #include <cstdint>
@@ -20,39 +20,39 @@ constexpr double kMostHz = 1000;
 struct SampleOptions {
   std::string output;  // "-" = standard output
   double hz = 10;
-  int pid = 0;                       // end with this process; 0 = none
-  std::vector<std::string> command;  // run this and end with it; empty = none
+  int pid = 0;                       // stop when this process ends; 0 = none
+  std::vector<std::string> command;  // run this and stop when it ends; empty = none
   std::string tool;                  // name and version, for the file
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
-  std::vector<std::string> nvml;     // libraries to try instead of the usual ones; for tests
-  std::vector<std::string> amd_smi;  // these two stand and fall together
+  std::vector<std::string> nvml;     // tests replace the default libraries
+  std::vector<std::string> amd_smi;  // if one of these two is set, both are used
   std::vector<std::string> rocm_smi;
 };
 
 struct SampleSummary {
   uint64_t ticks = 0;        // sampled
-  uint64_t missed = 0;       // ticks whose time was over before they could be sampled
-  uint64_t clock_steps = 0;  // CLOCK_REALTIME was set
-  uint64_t empty_reads = 0;  // of GPUs: not one value came back
+  uint64_t missed = 0;       // ticks that passed before they could be sampled
+  uint64_t clock_steps = 0;  // steps of CLOCK_REALTIME
+  uint64_t empty_reads = 0;  // GPU samples without any value
   double elapsed_s = 0;      // first to last tick
-  double cpu_s = 0;          // of this process, user and system, while it sampled
+  double cpu_s = 0;          // user and system time of this process while it sampled
   size_t logical_cpus = 0;
-  size_t physical_cores = 0;  // 0 = the topology is not told
+  size_t physical_cores = 0;  // 0 = the topology is unknown
   std::vector<SampledGpu> gpus;
-  std::vector<std::string> notes;   // what is missing on this machine
+  std::vector<std::string> notes;   // sources missing on this machine
   std::optional<int> command_exit;  // of the command
   bool interrupted = false;
-  bool reader_gone = false;      // broken pipe: the reader had enough
-  std::optional<Error> failure;  // why the sampling ended before the job did
+  bool reader_gone = false;      // broken pipe: the reader closed its end
+  std::optional<Error> failure;  // why the sampling ended before the job
 };
 
-// Fails before a command is started, or not at all: what goes wrong later is in the summary, and
-// the command runs to its end.
+// Fails only before a command is started. The summary reports later failures, and the command runs
+// to its end.
 Result<SampleSummary> run_sampler(const SampleOptions& options);
 
-// The exit code that shells have for a command that cannot be started: 127 when there is none of
-// that name, 126 when it cannot be run; 0 for any other command, and for none.
+// The exit code of shells for a command that cannot be started: 127 if it does not exist, 126 if it
+// is not executable. 0 for any other command or none.
 int unstartable_code(const std::vector<std::string>& command);
 
 }  // namespace assay::sample

@@ -1,4 +1,4 @@
-"""Assay from Python: where a GPU run's time went, and what would change it.
+"""Assay from Python: where the time of a GPU run went, and what would help.
 
     import assay
 
@@ -27,10 +27,9 @@
             train(batch)
             watch.step()
 
-The program `assay` does the work in a process of its own: a fault of ours ends that process and not
-yours, and is an AssayError here. The functions and their keywords are made from the program's own table of options
-(`help(assay.launch)`); a list gives an option several times. Nothing outside the standard library
-is needed; NumPy, pandas, Polars and pyarrow are used where a method names them.
+The program `assay` runs in a process of its own: a crash there raises AssayError here. The functions and their
+keywords are generated from the program's table of options (`help(assay.launch)`). A list repeats an option. The module
+needs only the standard library. Methods named after NumPy, pandas, Polars and pyarrow need those packages.
 """
 
 from __future__ import annotations

@@ -21,16 +21,16 @@ else:
     Document = dict
     ListOfRows = list
 
-# How a gain is known, in words.
+# Text for the bound of a gain.
 GRADES = {"upper_bound": "up to", "simulated": "simulated"}
 
 
-EXPORTED = ("floor", "threads", "allow_truncated")  # what `export` takes as well
+EXPORTED = ("floor", "threads", "allow_truncated")  # the options that `export` accepts too
 
 
 class Tables(Mapping[str, Table]):
-    """The tables of the traces, and of what the rooms say of them; made at the first look, opened one by
-    one. Several inputs have a column `rank`, as in SQL."""
+    """The tables of the traces and of their analyses. Created at first access; each table is opened on demand. With
+    several inputs they have a column `rank`, as in SQL."""
 
     def __init__(
         self,
@@ -80,11 +80,11 @@ class Tables(Mapping[str, Table]):
 
 
 class Answer(Document):
-    """The JSON document of a verb (docs/metrics.md defines its keys), and its head as attributes."""
+    """The JSON document of a verb (docs/metrics.md defines its keys), with its top-level keys as attributes."""
 
     def __init__(self, document: Mapping[str, Any], words: Sequence[str], inputs: Inputs | None) -> None:
         super().__init__(document)
-        self._words = list(words)  # what was run, to be asked for in another form
+        self._words = list(words)  # the command, to repeat it in another format
         self._inputs = inputs
 
     @classmethod
@@ -99,18 +99,18 @@ class Answer(Document):
         return cls(document, words, inputs)
 
     def _asked_as(self, *options: str) -> list[str]:
-        """The same call with other options of the output, which follow the verb."""
+        """The same command with other output options, which follow the verb."""
         depth = next(i for i, word in enumerate(self._words) if word.startswith("-"))
         return [*self._words[:depth], *options, *self._words[depth:]]
 
     @property
     def headline(self) -> str:
-        """The answer in words; empty where the verb has none."""
+        """The headline; empty if the verb has none."""
         return " ".join(self.get("headline") or [])
 
     @property
     def caveats(self) -> list[dict[str, Any]]:
-        """What the numbers rest on, and how large the doubt is."""
+        """Limitations of the input that affect the numbers, with their size."""
         return list(self.get("caveats", []))
 
     def to_frame(self, path: str) -> Any:
@@ -123,17 +123,17 @@ class Answer(Document):
         return pandas.DataFrame(at)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the answer as the name ends: .html is the page, .md, .csv, .json, .xlsx."""
+        """Writes the answer in the format of the file name: .html is the report page, .md, .csv, .json, .xlsx."""
         run(self._asked_as("-o", os.fspath(path)), fine=(0, 1))
 
     def show(self, height: int = 720) -> Any:
-        """The page, below a notebook's cell. It is 0.7 MB, kept in the notebook."""
+        """The report page below a notebook cell. It adds 0.7 MB to the notebook."""
         import html
 
         from IPython.display import HTML
 
         page = run(self._asked_as("--format=html"), fine=(0, 1))[0].decode()
-        # A frame without the notebook's origin: what the page runs cannot reach the notebook.
+        # A frame of another origin: scripts of the page cannot reach the notebook.
         return HTML(
             f'<iframe sandbox="allow-scripts" style="width:100%;height:{int(height)}px;border:0" '
             f'srcdoc="{html.escape(page)}"></iframe>'
@@ -152,7 +152,7 @@ class Answer(Document):
         return self.headline or f"<{self._words[0]}: {', '.join(self)}>"
 
     def _lines(self) -> list[tuple[str, str, str]]:
-        """What the card lists: (what, how much, share)."""
+        """The rows of the card: (name, value, share)."""
         return []
 
     def _repr_html_(self) -> str:
@@ -214,7 +214,7 @@ class Finding:
 
 
 class Report(Answer):
-    """What `assay report` says."""
+    """The answer of `assay report`."""
 
     tables: Mapping[str, Table]
 
@@ -233,12 +233,12 @@ class Report(Answer):
 
     @property
     def findings(self) -> list[Finding]:
-        """The statements as data, the headline first."""
+        """The findings as data, the headline first."""
         return [Finding(one) for one in self.summary.get("findings", [])]
 
     @property
     def confidence(self) -> str:
-        """high, medium, low or none; `confidence_text` says why."""
+        """high, medium, low or none; `confidence_text` has the reason."""
         return str(self.summary.get("confidence", {}).get("grade", "none"))
 
     @property
@@ -256,17 +256,17 @@ class Report(Answer):
 
     @property
     def bottleneck(self) -> str | None:
-        """What limits the run: a word that explain() knows."""
+        """The bottleneck of the run: a code that explain() accepts."""
         return self.get("bottleneck") or self.summary.get("bottleneck")
 
     @property
     def causes(self) -> list[dict[str, Any]]:
-        """Where the time of the window went, the largest first: `cause`, `ns`, `window_share`."""
+        """The causes of lost time in the window, the largest first: `cause`, `ns`, `window_share`."""
         return sorted(self.summary.get("causes", []), key=lambda one: -one["ns"])
 
     @property
     def actions(self) -> list[dict[str, Any]]:
-        """What would shorten it, each with `text`, `how`, `gain_ns` and `bound`."""
+        """Recommended changes, each with `text`, `how`, `gain_ns` and `bound`."""
         return list(self.summary.get("actions", []))
 
     def _lines(self) -> list[tuple[str, str, str]]:
@@ -278,9 +278,9 @@ class Report(Answer):
 
 
 class Diff(Answer):
-    """What `assay diff` says."""
+    """The answer of `assay diff`."""
 
-    passed = True  # no gate failed
+    passed = True  # True if no gate failed
 
     @classmethod
     def _made(
@@ -297,16 +297,16 @@ class Diff(Answer):
 
     @property
     def gates(self) -> list[dict[str, Any]]:
-        """Each `fail_on`, and what came of it."""
+        """Each `fail_on` gate, with its result."""
         return list(self["diff"].get("gates", []))
 
 
 class WhatIf(Answer):
-    """What `assay whatif` says."""
+    """The answer of `assay whatif`."""
 
     @property
     def actions(self) -> list[dict[str, Any]]:
-        """Each change alone: `name`, `before_ns`, `after_ns`, `gain_ns`, `low95_ns`, `high95_ns`, `refused`."""
+        """Each change separately: `name`, `before_ns`, `after_ns`, `gain_ns`, `low95_ns`, `high95_ns`, `refused`."""
         return list(self["whatif"].get("actions", []))
 
     @property
@@ -373,7 +373,7 @@ def tables(
 
 
 def explain(word: str = "") -> str:
-    """What a word of an answer, a key or a symbol means; without one, the list of causes."""
+    """The meaning of a code, key or symbol of an answer; without one, the list of causes."""
     return run(["explain", *(["--", word] if word else [])])[0].decode()
 
 

@@ -1,7 +1,7 @@
-"""Arrow's C stream interface (arrow.apache.org/docs/format/CStreamInterface.html), filled with ctypes.
+"""Arrow's C stream interface (arrow.apache.org/docs/format/CStreamInterface.html), implemented with ctypes.
 
-Consumers hand in memory as it is: every field of a struct is set, also those that are nothing. What they hold
-is kept here under a number that lies in `private_data`, until they call `release`.
+Consumers pass uninitialized memory, so every field of a struct is set. Data that a consumer holds is kept alive under
+a number in `private_data` until the consumer calls `release`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _release_tree(kind: Any) -> Any:
         at = pointer.contents
         for i in range(at.n_children):
             child = at.children[i]
-            if child.contents.release:  # else the consumer has taken it for itself
+            if child.contents.release:  # otherwise the consumer has moved it out
                 child.contents.release(child)
         if at.dictionary and at.dictionary.contents.release:
             at.dictionary.contents.release(at.dictionary)
@@ -129,14 +129,14 @@ def _set_array(
 
 
 def _column_array(part: Any, name: str) -> Any:
-    if name not in part.columns:  # rank, where there are several inputs
+    if name not in part.columns:  # the rank column of several inputs
         made = array.array("q", [part.rank]) * part.rows
         return _set_array(ArrowArray(), part.rows, [None, made.buffer_info()[0]], made)
     column = part.columns[name]
     base = c.addressof(c.c_char.from_buffer(part.map))
 
     def address(place: Any, size: int | None = None) -> int:
-        part.bytes_of(place) if size is None else part.fitting(place, size)  # checks
+        part.bytes_of(place) if size is None else part.fitting(place, size)  # checks the size
         return base + place[0]
 
     bits = (part.rows + 7) // 8
@@ -153,7 +153,7 @@ def _column_array(part: Any, name: str) -> Any:
 
 
 class _Stream:
-    """What the callbacks of one stream share."""
+    """The shared state of the callbacks of one stream."""
 
     def __init__(self, table: Any) -> None:
         self.table = table
@@ -168,7 +168,7 @@ class _Stream:
                 words = _set_schema(ArrowSchema(), b"U", "") if kind == "text" else None
                 children.append(_set_schema(ArrowSchema(), FORMATS[kind], name, (), words))
             _set_schema(out.contents, b"+s", "", children)
-        except Exception as error:  # into C goes a number, and never an exception
+        except Exception as error:  # C receives an error code, never an exception
             return self._failed(error)
         return 0
 
@@ -176,7 +176,7 @@ class _Stream:
         try:
             part = next(self.parts, None)
             if part is None:
-                out.contents.release = _ReleaseArray()  # the end
+                out.contents.release = _ReleaseArray()  # end of the stream
                 return 0
             children = [_column_array(part, name) for name in self.table.columns]
             _set_array(out.contents, part.rows, [None], part, 0, children)
@@ -193,7 +193,7 @@ class _Stream:
 
 
 def stream(table: Any) -> ArrowArrayStream:
-    """A stream that any consumer may take over; whoever has it calls `release`."""
+    """A stream that a consumer may take over; its owner calls `release`."""
     state = _Stream(table)
     made = ArrowArrayStream()
     made.get_schema = _GetSchema(state.get_schema)
@@ -208,12 +208,12 @@ _NAME = b"arrow_array_stream"
 _Destructor = c.PYFUNCTYPE(None, c.c_void_p)
 _capsule_new = c.PYFUNCTYPE(c.py_object, c.c_void_p, c.c_char_p, _Destructor)(("PyCapsule_New", c.pythonapi))
 _capsule_pointer = c.PYFUNCTYPE(c.c_void_p, c.c_void_p, c.c_char_p)(("PyCapsule_GetPointer", c.pythonapi))
-_streams: dict[int, ArrowArrayStream] = {}  # by their address
+_streams: dict[int, ArrowArrayStream] = {}  # by address
 
 
 def _capsule_gone(capsule_at: int) -> None:
     unused = _streams.pop(_capsule_pointer(capsule_at, _NAME), None)
-    if unused is not None and unused.release:  # else a consumer has moved it out
+    if unused is not None and unused.release:  # otherwise a consumer has moved it out
         unused.release(c.byref(unused))
 
 

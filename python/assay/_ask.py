@@ -1,4 +1,4 @@
-"""From a call of a function of this module to a call of the program."""
+"""Maps a call of a function of this module to a call of the program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def checked(name: str, known: Sequence[str], given: Mapping[str, Any]) -> None:
-    """TypeError for a keyword that the function does not have, with the nearest one."""
+    """Raises TypeError for an unknown keyword and suggests the nearest one."""
     for keyword in given:
         if keyword in known:
             continue
@@ -34,8 +34,8 @@ def question(
     fixed: Mapping[str, Any] | None = None,
     renamed: Mapping[str, str] | None = None,
 ) -> Callable[[F], F]:
-    """Makes the function that runs this verb of the program. Every call has the options `fixed`. `renamed` has the
-    option of a keyword with another name. An option is passed on if its value is not the default."""
+    """Makes the function that runs this verb of the program. Every call has the options `fixed`. `renamed` maps
+    keywords to options with another name. An option is passed only if its value is not the default."""
 
     def decorate(function: F) -> F:
         defaults = function.__kwdefaults__ or {}
@@ -74,10 +74,10 @@ def question(
 
 
 def answered(verb: str, answer: type[Any], sources: list[Any], options: Mapping[str, Any]) -> Any:
-    """Runs the verb over the inputs; the answer keeps the call, to repeat it in another form."""
+    """Runs the verb over the inputs. The answer keeps the command, to repeat it in another format."""
     given: list[Any] = []
     progress = None
-    keep: list[Inputs] = []  # their files are removed with them
+    keep: list[Inputs] = []  # keeps their temporary files alive
     for source in sources:
         progress = progress or getattr(source, "progress", None)
         held = getattr(source, "inputs", None)

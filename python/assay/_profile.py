@@ -1,4 +1,4 @@
-"""torch.profiler with settings that Assay can work with."""
+"""torch.profiler with settings for Assay."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-WARMUP = 2  # steps that the profiler sees and throws away: its own start is slow
+WARMUP = 2  # steps that the profiler discards, because its start is slow
 
 
 class Profile:
-    """Records steps, and answers for them."""
+    """Records steps and reports on them."""
 
     def __init__(self, steps: int | None, trace: str | os.PathLike[str] | None, settings: dict[str, Any]) -> None:
         self.steps = steps
-        self.trace: str | None = None  # the file, once there is one
+        self.trace: str | None = None  # the file, once written
         self._settings = settings
         self._made = 0
         self._report: Report | None = None
@@ -52,11 +52,11 @@ class Profile:
 
     @property
     def done(self) -> bool:
-        """Whether all steps are recorded; what runs on is not slowed down."""
+        """True if all steps are recorded; later steps run without the profiler."""
         return self.trace is not None
 
     def step(self) -> None:
-        """Call it at the end of every step: it tells steps apart, and ends the recording after `steps`."""
+        """Call it at the end of every step. It marks the steps, and ends the recording after `steps`."""
         self._made += 1
         self._profiler.step()
 
@@ -77,7 +77,7 @@ class Profile:
 
     @property
     def report(self) -> Report:
-        """What `assay.report` says of the steps; made at the first look."""
+        """The report on the recorded steps; created at first access."""
         if self._report is None:
             if self.trace is None:
                 raise AssayError(
@@ -96,9 +96,9 @@ def profile(
     **settings: Any,
 ) -> Profile:
     """torch.profiler around the body of a `with`: the first two steps warm up, the next `steps` are recorded.
-    steps=None records the whole body. trace: where the file stays; else it goes with the object.
-    record_shapes tells matrices of one name apart; with_stack names the Python behind each operator, and slows
-    Python down. Other keywords are torch.profiler.profile's."""
+    steps=None records the whole body. trace: the path to keep the file at; without it the file is deleted with the
+    object. record_shapes distinguishes matrices of one operator by shape. with_stack records the Python stack of each
+    operator, and slows Python down. Other keywords are those of torch.profiler.profile."""
     if steps is not None and steps < 1:
         raise ValueError("steps: at least 1, or None for the whole body")
     return Profile(steps, trace, {"record_shapes": record_shapes, "with_stack": with_stack, **settings})

@@ -1,4 +1,4 @@
-"""Finding the program, and running it."""
+"""Finds and runs the program."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ import os
 import sys
 import weakref
 
-# What takes long to import is imported where it is used: `import assay` costs a few milliseconds.
+# Slow modules are imported where they are used: `import assay` takes a few milliseconds.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    Source = Any  # a path, or a torch.profiler.profile that has stopped; or a list of these
+    Source = Any  # a path, a stopped torch.profiler.profile, or a list of these
 
-SCHEMA = 2  # the schema_version of the JSON that this module reads
+SCHEMA = 2  # the JSON schema_version that this module reads
 
 class AssayError(RuntimeError):
-    """The program's sentence: the file, what is wrong, what to do.
+    """An error of the program: the file, the problem and the remedy.
 
-    `code` is its exit code, 2 for an error, 3 where data was lost and `strict=True` was given, 128 + N where signal N
-    ended it. `kind` is a word such as `truncated`, `not_a_trace` or `invalid_argument`, and empty if the program
-    said none.
+    `code` is its exit code: 2 for an error, 3 if data was lost with `strict=True`, 128 + N if signal N ended it. `kind`
+    is a word such as `truncated`, `not_a_trace` or `invalid_argument`, or empty.
 
-    `file` and `offset` are the place in the input, a byte of its decompressed text. They are "" and None if there is
-    no place. `message` is the sentence without the place."""
+    `file` and `offset` are the location in the input, in bytes of its decompressed text. They are "" and None if there
+    is no location. `message` is the sentence without the location."""
 
     def __init__(
         self, text: str, code: int = 2, kind: str = "", file: str = "", offset: int | None = None, message: str = ""
@@ -38,8 +37,7 @@ class AssayError(RuntimeError):
 
 
 def program() -> str:
-    """The program that does the work: what $ASSAY names, the one installed with this module, else the first
-    on PATH."""
+    """The path of the program: $ASSAY, else the one installed with this module, else the first on PATH."""
     named = os.environ.get("ASSAY")
     if named:
         return named
@@ -47,7 +45,7 @@ def program() -> str:
     import sysconfig
 
     installed = os.path.join(sysconfig.get_path("scripts"), "assay")
-    # A wheel in a folder of its own (pip install --target, --user) has it beside the module.
+    # A wheel in a separate folder (pip install --target, --user) has the program next to the module.
     beside = os.path.join(os.path.dirname(__file__), os.pardir, "bin", "assay")
     user = os.path.join(os.path.dirname(__file__), os.pardir, os.pardir, os.pardir, os.pardir, "bin", "assay")
     for place in (installed, beside, user):
@@ -74,7 +72,7 @@ def flags(options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def told_error(said: str, code: int) -> AssayError:
-    """The error that the program wrote, part by part where it is one object of JSON."""
+    """The error that the program printed, with its fields if it is a JSON object."""
     import json
 
     for line in said.splitlines():
@@ -95,8 +93,8 @@ def told_error(said: str, code: int) -> AssayError:
 def run(
     words: Sequence[str], fine: Sequence[int] = (0,), progress: Callable[[int, int, str], Any] | None = None
 ) -> tuple[bytes, int]:
-    """The output of the program and its exit code. AssayError has its sentence for any code not in `fine`. `progress`
-    gets the bytes read, the bytes in all (0 if that is not known) and the name of the file."""
+    """The output of the program and its exit code. Any code not in `fine` raises AssayError. `progress` is called with
+    the bytes read, the total bytes (0 if unknown) and the name of the file."""
     import subprocess
     import threading
 
@@ -117,7 +115,7 @@ def run(
             try:
                 if not faults:
                     progress(int(parts[1]), int(parts[2]), parts[3])
-            except BaseException as fault:  # raised again where the caller can see it
+            except BaseException as fault:  # raised again in the caller's thread
                 faults.append(fault)
                 made.kill()
 
@@ -149,7 +147,7 @@ def run_json(
     depth: int = 1,
     progress: Callable[[int, int, str], Any] | None = None,
 ) -> tuple[dict[str, Any], int]:
-    """depth: how many of the words name the verb."""
+    """depth: number of words that name the verb."""
     printed, code = run([*words[:depth], "--format=json", *words[depth:]], fine, progress)
     return document_of(printed), code
 
@@ -166,12 +164,13 @@ def document_of(printed: bytes) -> dict[str, Any]:
 
 
 def version() -> str:
-    """Of the program: "0.2.0"."""
+    """The version of the program: "0.2.0"."""
     return run(["--version"])[0].decode().split()[1]
 
 
 class Inputs:
-    """Files for the program. What torch recorded is written out, and removed with this object."""
+    """The input files of the program. A torch profile is written to a temporary file, which is deleted with this
+    object."""
 
     def __init__(self, source: Source) -> None:
         self._folder: str | None = None
@@ -191,7 +190,7 @@ class Inputs:
         return self._folder
 
     def _path(self, source: Source, number: int) -> str:
-        held = getattr(source, "inputs", None)  # assay.open
+        held = getattr(source, "inputs", None)  # result of assay.open
         if isinstance(held, Inputs):
             if len(held.paths) != 1:
                 raise TypeError("a side is one path: a trace, a folder or a pattern")
@@ -201,7 +200,7 @@ class Inputs:
             if not isinstance(path, str):
                 path = os.fsdecode(path)
             return path
-        trace = getattr(source, "trace", None)  # assay.profile
+        trace = getattr(source, "trace", None)  # result of assay.profile
         if isinstance(trace, str):
             return trace
         if hasattr(source, "export_chrome_trace"):

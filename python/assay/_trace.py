@@ -1,4 +1,4 @@
-"""One or several traces, to be asked several questions."""
+"""One or several traces for several questions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Trace:
-    """A trace, or the traces of a job. Nothing is read before the first question.
+    """A trace, or the traces of a job. The first question reads them.
 
-    A question of the command line is a method, for example `breakdown(by="layer")`. Properties are tables of rows with
-    device, stream and rank as the file numbers them. Any library with Arrow's C stream interface takes them."""
+    Each verb of the command line is a method, for example `breakdown(by="layer")`. Properties are tables with device,
+    stream and rank as the file numbers them. Any library with Arrow's C stream interface can read them."""
 
     def __init__(self, source: Source, progress: Callable[[int, int, str], Any] | None = None) -> None:
         self.inputs = Inputs(source)
@@ -42,7 +42,7 @@ class Trace:
 
     @property
     def diagnosis(self) -> Report:
-        """The bottleneck of the run, with findings, actions and confidence: `report()` without options, asked once."""
+        """The bottleneck of the run, with findings, actions and confidence: `report()` without options, run once."""
         if self._diagnosis is None:
             self._diagnosis = self.report()
         return self._diagnosis
@@ -59,7 +59,7 @@ class Trace:
 
     @property
     def kernels(self) -> Table:
-        """Kernels that ran, with device, stream, operator and start of the launch."""
+        """Kernels with device, stream, operator and launch time."""
         return self._table("kernels")
 
     @property
@@ -69,7 +69,7 @@ class Trace:
 
     @property
     def iterations(self) -> Table:
-        """Iterations with their launch and idle numbers."""
+        """Iterations with their launch and idle metrics."""
         return self._table("launch_iterations")
 
     @property
@@ -79,12 +79,12 @@ class Trace:
 
     @property
     def collectives(self) -> Table:
-        """Collective kernels: what, how many elements, over which group, when, on which device and stream."""
+        """Collective kernels: operation, elements, group, time, device and stream."""
         return self._table("collectives")
 
     @property
     def copies(self) -> Table:
-        """Copies and fills: bytes, when, on which device and stream."""
+        """Copies and fills: bytes, time, device and stream."""
         return self._table("transfers")
 
     @property
@@ -107,9 +107,9 @@ class Trace:
 
 
 def open(source: Source, *, progress: Callable[[int, int, str], Any] | None = None) -> Trace:  # noqa: A001
-    """A trace to be asked several questions: a path, a folder of ranks, a pattern, several of these, or a stopped
+    """A trace for several questions: a path, a folder of ranks, a pattern, several of these, or a stopped
     torch.profiler.profile.
 
-    While a file is read, `progress` gets the bytes read, the bytes in all (0 if that is not known) and the file's name.
-    An exception of it ends the question and is raised again."""
+    While a file is read, `progress` is called with the bytes read, the total bytes (0 if unknown) and the name of the
+    file. If it raises an exception, the question ends and raises it again."""
     return Trace(source, progress)

@@ -1,8 +1,8 @@
-"""Tables as they lie on disk: mapped, never parsed (docs/formats/columns.md).
+"""Memory-mapped tables (docs/formats/columns.md).
 
-Opening one takes the time of a mapping and of reading its footer, at any number of rows. Numbers are seen in
-place; any library that takes Arrow's C stream interface (`__arrow_c_stream__`: pyarrow, Polars, DuckDB,
-pandas) gets the buffers as they are, and none of these is needed here.
+Opening a table maps the file and reads its footer, which takes the same time at any number of rows. Numbers are not
+copied. Any library with Arrow's C stream interface (`__arrow_c_stream__`: pyarrow, Polars, DuckDB, pandas) gets the
+buffers without a copy; none of these is required.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ else:
     Cells = Sequence
 
 MAGIC = b"ASSAYC1\0"
-CODES = {"int64": "q", "uint64": "Q", "float64": "d"}  # of memoryview
+CODES = {"int64": "q", "uint64": "Q", "float64": "d"}  # format of memoryview
 DTYPES = {"int64": "<i8", "uint64": "<u8", "float64": "<f8"}
 
 
@@ -35,7 +35,7 @@ class Part:
             size = os.fstat(file.fileno()).st_size
             if size < 2 * len(MAGIC) + 8:
                 raise ValueError(f"{os.fspath(path)}: no table of assay")
-            # Copied where it is written to, which nobody does: consumers of Arrow want plain addresses.
+            # Copy-on-write, because Arrow consumers need a writable address. Nothing writes to it.
             self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         self.view = memoryview(self.map)
         length = int.from_bytes(self.view[size - 16 : size - 8], "little")
@@ -56,13 +56,13 @@ class Part:
         return self.view[at : at + size]
 
     def values(self, name: str) -> memoryview:
-        """Numbers in place; of a text the numbers of its texts."""
+        """The numbers, without a copy. For a text column: indices into its texts."""
         column = self.columns[name]
         code = CODES.get(column["type"], "i")
         return self.fitting(column["buffers"][0], self.rows * (4 if code == "i" else 8)).cast(code)
 
     def fitting(self, place: Sequence[int], size: int) -> memoryview:
-        """A buffer that must have this many bytes."""
+        """The buffer at `place`, which must have this size."""
         if place[1] != size:
             raise ValueError(f"a buffer of {place[1]} bytes, where {self.rows} rows take {size}")
         return self.bytes_of(place)
@@ -72,14 +72,14 @@ class Part:
         return [bool(packed[i >> 3] >> (i & 7) & 1) for i in range(self.rows)]
 
     def texts(self, name: str) -> list[str]:
-        """The different texts of a column."""
+        """The distinct texts of a column."""
         _, ends, letters = self.columns[name]["buffers"]
         offsets = self.bytes_of(ends).cast("q")
         text = bytes(self.bytes_of(letters))
         return [text[a:b].decode("utf-8", "replace") for a, b in zip(offsets, offsets[1:])]
 
     def there(self, name: str) -> list[bool] | None:
-        """Which cells are there; None where all are."""
+        """True for cells with a value; None if all have one."""
         column = self.columns[name]
         return self.bits(column["valid"]) if column.get("nulls") else None
 
@@ -98,7 +98,7 @@ class Part:
 
 
 class Column(Cells):
-    """One column: its name, type, unit and meaning; a sequence of its cells, None where one is missing."""
+    """One column: its name, type, unit and meaning, and the sequence of its cells. A missing cell is None."""
 
     def __init__(self, parts: Sequence[Part], name: str) -> None:
         self._parts = parts
@@ -117,7 +117,7 @@ class Column(Cells):
         return sum(part.rows for part in self._parts)
 
     def tolist(self) -> list[Any]:
-        """Every cell, as Python has it."""
+        """All cells as Python objects."""
         if self._cells is None:
             cells: list[Any] = []
             for part in self._parts:
@@ -136,18 +136,18 @@ class Column(Cells):
 
     @property
     def nulls(self) -> int:
-        """How many cells are missing."""
+        """Number of missing cells."""
         return 0 if self._made else sum(part.columns[self.name].get("nulls", 0) for part in self._parts)
 
     @property
     def values(self) -> memoryview:
-        """Numbers in place, without a copy. Only of a number column of one input; missing cells hold 0."""
+        """The numbers, without a copy. Only for a number column of one input; missing cells hold 0."""
         if len(self._parts) != 1 or self._made or self.type not in CODES:
             raise TypeError(f"{self.name} is not a number column of one input; tolist() and to_numpy() take any")
         return self._parts[0].values(self.name)
 
     def _mask(self, part: Part) -> Any:
-        """True where a cell is missing, as NumPy has it."""
+        """A NumPy array, True for missing cells."""
         import numpy
 
         column = part.columns.get(self.name, {})
@@ -157,7 +157,7 @@ class Column(Cells):
         return numpy.unpackbits(packed, count=part.rows, bitorder="little") == 0
 
     def mask(self) -> Any:
-        """A NumPy array, True where a cell is missing."""
+        """A NumPy array, True for missing cells."""
         import numpy
 
         return numpy.concatenate([self._mask(part) for part in self._parts])
@@ -179,8 +179,8 @@ class Column(Cells):
         return numpy.frombuffer(part.bytes_of(places[0]), DTYPES[self.type])
 
     def to_numpy(self) -> Any:
-        """A NumPy array: numbers of one input in place, read-only in spirit; a missing number is 0 (see mask()),
-        a missing text None."""
+        """A NumPy array. Numbers of one input are not copied and must not be modified. A missing number is 0 (see
+        mask()), a missing text None."""
         import numpy
 
         arrays = [self._array(part) for part in self._parts]
@@ -191,7 +191,7 @@ class Column(Cells):
         return made if dtype is None else made.astype(dtype)
 
     def to_pandas(self) -> Any:
-        """A pandas.Series: whole numbers stay whole where some are missing, texts are categories."""
+        """A pandas.Series. Integers stay integers with missing cells; texts are categories."""
         import numpy
         import pandas
 
@@ -229,13 +229,13 @@ class Table:
         paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         ranks: Sequence[int] | None = None,
     ) -> None:
-        """ranks: what each file's rows have in the column `rank`; without it what the files say."""
+        """ranks: value of the column `rank` for each file; None keeps the files' own."""
         named = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
         parts = [Part(path, ranks[i] if ranks else None) for i, path in enumerate(named)]
         self.name: str = parts[0].footer["name"]
         self.meaning: str = parts[0].footer["meaning"]
         self.columns: list[str] = list(parts[0].columns)
-        # A column that only some inputs have is left out: its type is not known in the others.
+        # A column that only some inputs have is omitted, because its type is unknown in the others.
         for part in parts[1:]:
             self.columns = [
                 name
@@ -247,8 +247,8 @@ class Table:
         self.parts = parts
 
     def with_rank(self) -> Table:
-        """The same with a column `rank`, also of one input. It is the rank of the trace. If some trace has no rank
-        of its own, it is the position of the input."""
+        """The table with a column `rank`, also for one input. It is the rank of the trace. If some trace has no rank,
+        it is the position of the input."""
         made = object.__new__(Table)
         made.__dict__.update(self.__dict__)
         if "rank" not in self.columns:
@@ -267,7 +267,7 @@ class Table:
         return name in self.columns
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Row by row, as dicts."""
+        """The rows as dicts."""
         cells = [self[name].tolist() for name in self.columns]
         for row in zip(*cells):
             yield dict(zip(self.columns, row))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The short answer: on every trace that is here its limits, and for some its text, byte for byte.
+"""The first screen: layout limits on every available trace, and for some traces the exact text.
 
     check_answer.py --assay BINARY [--update]
 
-Of every trace, at 40, 72, 80 and 120 columns, in UTF-8 and ASCII: no line wider than the screen, at most 15 lines
-from 72 columns on, no key of the data, a verdict of at most 160 characters, cells of the bar that are exactly its
-width and every glyph of them in the legend; colours add sequences and change nothing else; the parts of JSON's
-answer add up to the window. The texts are in answers/, one file per trace and width; --update writes them anew.
+At 40, 72, 80 and 120 columns, in UTF-8 and ASCII: no line wider than the screen, at most 15 lines from 72 columns, no
+keys of the data, a headline of at most 160 characters, a bar of exactly its width with every glyph in the legend.
+Colours only add escape sequences. The parts of the JSON answer sum to the window. The texts are in answers/, one file
+per trace and width; --update rewrites them.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from datasets import CORPUS, IN_REPOSITORY, ROOT  # noqa: E402
 TEXTS = pathlib.Path(__file__).with_name("answers")
 WIDTHS = (60, 80, 120)
 EXAMPLE = ROOT / "examples" / "h100_vit_inference.json.gz"
-# Every kind of answer: name of the texts, trace.
+# One trace per kind of answer: name of the texts, trace.
 CASES = {
     "host": EXAMPLE,
     "gpu": CORPUS / "kineto/train/h800_deepseek_train_ep64.json",
@@ -47,7 +47,7 @@ LONGEST_VERDICT = 160
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 KEY = re.compile(r"\b[a-z]+_(ns|bytes)\b")
 GLYPHS = {"utf8": "█▓▒░·", "ascii": "#=+-."}
-LARGEST = 1_500_000  # bytes of a trace that is looked at at all widths
+LARGEST = 1_500_000  # bytes of a trace that is checked at all widths
 problems = []
 
 
@@ -71,7 +71,7 @@ def columns(text):
 
 
 def check_bar(name, lines, width, charset):
-    """The bar is the first line of nothing but glyphs; the legend follows."""
+    """The bar is the first line that has only glyphs; the legend follows."""
     glyphs = GLYPHS[charset]
     bars = [i for i, line in enumerate(lines) if line.startswith("  ") and len(line) > 10 and set(line.strip()) <= set(glyphs)]
     if not bars:
@@ -108,7 +108,7 @@ def check_limits(assay, trace, name):
 
 
 HOST_CAUSES = ("dispatch", "python", "call", "host_gap", "latency")
-# Of each first part of a headline's code: the value that gives a share, and the causes of the bar that have it together.
+# By the first part of a headline's code: the value with a share, and the causes of the bar that sum to it.
 NAMED_CAUSES = {
     "gpu_bound": ("compute_share", ("compute",)), "sync_bound": ("sync_share", ("sync",)),
     "data_loading_bound": ("input_share", ("input",)), "allocation_bound": ("allocation_share", ("alloc",)),
@@ -116,11 +116,11 @@ NAMED_CAUSES = {
     "comm_bound": ("exposed_comm_share", ("collective", "comm_wait", "transfer")),
     "no_work": ("no_work_share", ("nothing_asked",)), "undetermined": ("unexplained_share", ("unseen",)),
 }
-named = set()  # first parts of codes whose share was compared
+named = set()  # first parts of the codes that were compared
 
 
 def check_headline(told, name):
-    """What the headline names has that share in the bar."""
+    """The share of the headline equals the share of its causes in the bar."""
     if not told["causes"] or not told["findings"]:
         return
     headline = told["findings"][0]
@@ -130,7 +130,7 @@ def check_headline(told, name):
     kind = headline["code"].split(".")[0]
     if kind == "host_bound":
         host = sum(share.get(cause, 0) for cause in HOST_CAUSES)
-        # Of launch latency some is the device's own; stalls are a part of the host's time.
+        # Part of the launch latency belongs to the device; stalls are part of the host's time.
         least = host / 2 if "stalls" in values else host - share.get("latency", 0)
         expect(least - 0.001 <= values["host_share"] <= host + 0.001, at)
     elif headline["code"] == "sync_bound.after_wait":
@@ -182,7 +182,7 @@ def check_texts(assay, update):
 
 
 def check_forms(assay):
-    """report and no verb are one; --full and Markdown; what stands on standard error."""
+    """`report` is the default verb; --full and Markdown; the contents of standard error."""
     plain = answer(assay, EXAMPLE, code=0).stdout
     with_verb = subprocess.run([assay, "report", str(EXAMPLE)], capture_output=True, text=True, check=False).stdout
     expect(plain == with_verb, "assay FILE is not assay report FILE")
@@ -219,7 +219,7 @@ def pairs():
 
 
 def make_job(folder, size):
-    """A job of so many ranks from the eight of a real one, each with a rank of its own."""
+    """A job of `size` ranks, copied from the eight of a real one."""
     bases = [gzip.decompress(path.read_bytes()) for path in sorted(CASES["ranks"].glob("*.json.gz"))]
     for rank in range(size):
         text, found = re.subn(rb'"rank": \d+, "world_size": \d+', b'"rank": %d, "world_size": %d' % (rank, size), bases[rank % len(bases)])
@@ -228,7 +228,7 @@ def make_job(folder, size):
 
 
 def check_jobs(assay):
-    """The first screen of jobs of all sizes: 15 lines, the headline as long as one of a run, and all that is said whole."""
+    """The first screen of jobs of all sizes: 15 lines, a headline of normal length, no truncated sentence."""
     if not CASES["ranks"].exists():
         return
     for size in (2, 8, 64):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A public timeline of 45 steps on 32 × 2 pipeline workers, replayed as a job, against the results that its source
-published for this run: 6.887 s of 9.067 with the last stage's work at the mean of all, 5.897 with all work there.
+"""A public timeline of 45 steps on 32 × 2 pipeline workers, replayed as a job and compared with the results published
+by
+its source: 6.887 s of 9.067 with the last stage's work at the mean of all, 5.897 with all work there.
 
     check_blame.py --blame build/release/tests/assay_job_blame [--all]
 
-Without --all five steps are replayed. A replay misses what the source knew of the run beyond this timeline: within 5 %.
+Without --all five steps are replayed. The timeline lacks some of the source's data, so results agree within 5 %.
 """
 
 import argparse
@@ -23,7 +24,7 @@ WORKERS = 32
 
 
 def meeting_of(event, dp, stage):
-    """The name of what a part belongs to; empty for own work."""
+    """The collective of a part; empty for local work."""
     name, seq = event["name"], event["args"].get("seq_id")
     if name == "forward-send":
         return f"f {dp} {stage} {seq}"

@@ -3,12 +3,11 @@
 
     check_breakdown.py --assay build/release/assay [--coverage] [NAME...]
 
-For every trace: kernels, their durations, O_prep, O_call, the wait for collectives and the time beside
-collectives, per GPU and iteration, worked out here from the JSON of the trace with the Python standard
-library, by the definitions of docs/metrics.md; and per phase, where a phase can be told without following
-operators (the sums over phases must give the iteration). Which kernels are collectives and copies is
-what a person read in their names (tests/data/kernel_names.tsv). On complete rank sets the spans
-must close to the nanosecond. --coverage prints the table of docs/measured/breakdown_coverage.md instead.
+Computes kernels, their durations, O_prep, O_call, the wait for collectives and the overlap with collectives per GPU and
+iteration from the JSON of the trace with the Python standard library, by the definitions of docs/metrics.md. Also per
+phase, if the phases are known without following operators; the sums over phases must give the iteration. A person
+classified collectives and copies by kernel name (tests/data/kernel_names.tsv). On complete rank sets the spans must
+close to the nanosecond. --coverage prints the table of docs/measured/breakdown_coverage.md instead.
 
 Exit code 77: no traces to check.
 """
@@ -29,12 +28,12 @@ import reference
 
 BLOCKING = re.compile(r"^(cu|hip)\w*Synchronize|^(cuda|cu|hip|hipDrv)Memcpy(?!\w*Async)")
 SUMS = ("kernels", "dur_ns", "idle_ns", "comm_wait_ns", "comm_in_gap_ns", "copy_ns", "overlap_ns")
-IDLE = ("prep_ns", "call_ns", "idle_other_ns")  # what the causes of idle time divide among them
+IDLE = ("prep_ns", "call_ns", "idle_other_ns")  # shared among the causes of idle time
 OPTIMIZER_OPS = ("_fused_adam", "_fused_sgd", "FusedAdam", "_fused_adagrad")
 FOREACH_OPS = ("_foreach_", "multi_tensor")
 SKIP = 77
 TIMEOUT_S = 600
-LARGEST = 30_000_000  # bytes of JSON: Python's own reading is what takes the time
+LARGEST = 30_000_000  # bytes of JSON: larger files take Python too long to read
 ENGINE = "autograd::engine::evaluate_function"
 
 
@@ -49,7 +48,7 @@ def merge(intervals):
 
 
 def covered(merged, starts, start, end):
-    """Length of the part of [start, end) that lies in merged intervals."""
+    """Length of the part of [start, end) inside merged intervals."""
     total = 0
     i = max(bisect.bisect_right(starts, start) - 1, 0)
     while i < len(merged) and merged[i][0] < end:
@@ -79,7 +78,7 @@ def type_of(activity):
 
 
 def steps_of(tables):
-    """(start, end, number) of ProfilerStep#n; None where the trace has none."""
+    """(start, end, number) of ProfilerStep#n; None if the trace has none."""
     widest = {}
     for row in tables["annotations"] + tables["ops"]:
         found = re.fullmatch(r"ProfilerStep#(\d+)", row.name)
@@ -99,8 +98,8 @@ def ancestors(op):
         op = op.parent
 
 
-# Names of kernels that compute gradients; of the input of a convolution, which is also a transposed one, where there
-# are others.
+# Names of kernels that compute gradients. Kernels of the input gradient of a convolution also run as transposed
+# convolutions, so they count only if the trace has other gradient kernels.
 NAMED = re.compile(r"wgrad|igemm_wrw|(?<!igemm_)bwd(?!_?data)|backward(?!_?data)", re.IGNORECASE)
 NAMED_DATA = re.compile(r"dgrad|igemm_bwd|(bwd|backward)_?data", re.IGNORECASE)
 
@@ -122,7 +121,7 @@ class Phases:
 
     @staticmethod
     def backward_name(name):
-        """An operator that only a backward pass calls, where the engine's own rows are missing."""
+        """True for an operator that only a backward pass calls, for traces without the engine's own events."""
         if "::" in name:
             return "_backward" in name or name.startswith("torch::autograd::AccumulateGrad")
         return re.fullmatch(r".+Backward\d*", name, re.DOTALL) is not None
@@ -152,8 +151,8 @@ class Phases:
 
 
 def queued_before_recording(rows):
-    """Whether a row ended before its stream ran anything that was launched in the recording; a stream without launches is
-    held against the first of all."""
+    """True if an event ended before its stream ran anything launched in the recording. A stream without launches is
+    compared with the first of all streams."""
     first = {}  # per stream; None is the trace
     for a in rows:
         if a.kind == "kernel" and a.call is not None:
@@ -234,7 +233,7 @@ def run(assay, *inputs):
 
 
 PLAIN = {"recompute": "backward", "prefill": "forward", "decode": "forward"}
-# What the files of a serving engine tell of prefill and decode, they tell of launches without operators too.
+# Traces of a serving engine state prefill and decode for launches without operators too.
 GENERATION = ("prefill", "decode")
 
 
@@ -262,7 +261,7 @@ def check_trace(assay, path):
     for key, wanted in by_iteration.items():
         if found[key]["prep_ns"] > wanted["most_prep_ns"]:
             problems.append(f"{key}: O_prep is {found[key]['prep_ns']}, at most {wanted['most_prep_ns']}")
-    # A run that computes gradients is not forward alone, whatever else cannot be compared.
+    # A run that computes gradients must not be reported as forward only.
     undone = [a for a in tables["activities"] if a.kind == "kernel" and a.call is not None
               and any(Phases.backward_name(op.name) for op in ancestors(a.call.op))]
     backward = sum(sums["kernels"] for key, sums in found_phase.items() if key[2] == "backward")
@@ -283,11 +282,11 @@ def check_trace(assay, path):
     return problems + check_evidence(assay, path, levels)
 
 
-GUESSES = ("structure", "twin")  # placed by what repeats, or like the iteration before
+GUESSES = ("structure", "twin")  # attributed by structure or by a matched iteration
 
 
 def check_evidence(assay, path, levels):
-    """Every activity has its evidence: by source and phase as many and as long as the tables say."""
+    """Every activity has evidence: count and time by source and phase equal those of the tables."""
     if not levels["rows"]:
         return []
     places = document(assay, path, "--explain-attribution", "*")["evidence"]["places"]
@@ -312,7 +311,7 @@ def check_evidence(assay, path, levels):
 
 
 def check_sets(assay):
-    """Complete rank sets: spans close, every collective matches, the order of files is of no matter."""
+    """Complete rank sets: spans close, every collective matches, the file order has no effect."""
     folder = datasets.CORPUS / "kineto/multirank/megatron_tp8_a100"
     files = sorted(folder.glob("*.json*"))
     if len(files) < 8:

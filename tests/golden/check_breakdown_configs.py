@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Checks `assay breakdown --config` on generated training runs of four ranks against figures worked out here.
+"""Checks `assay breakdown --config` on generated training runs of four ranks against figures computed here.
 
     check_breakdown_configs.py --assay build/release/assay
 
-The generator knows of every kernel which operation, layer, phase and iteration it belongs to; from that and the times
-this script works out the figures a second time, by the definitions of docs/metrics.md, with the Python standard
-library. Also: a configuration's figures do not depend on the order of its files, and what is asked for wrongly is refused.
+The generator knows the operation, layer, phase and iteration of every kernel. From that and the times this script
+computes the figures again by the definitions of docs/metrics.md, with the Python standard library. The figures of a
+configuration must not depend on the order of its files, and wrong options are refused.
 """
 
 import argparse
@@ -41,7 +41,7 @@ class Rank:
                             "ts": start, "dur": dur, "args": args})
 
     def launch(self, name, dur, stream, place):
-        """One launch call and its kernel; the host goes on."""
+        """Launches a kernel; the host continues."""
         self.correlation += 1
         launch = self.host_ns
         self.event("cuda_runtime", "cudaLaunchKernel", launch, 700, 1, correlation=self.correlation)
@@ -119,7 +119,7 @@ class Rank:
 
 
 def generate(folder, scale, tokens, seed):
-    """The kernels of all ranks, the first start of anything, and rank 0's first device work."""
+    """The kernels of all ranks, the first start of any event, and the first GPU activity of rank 0."""
     folder.mkdir()
     kernels, first = [], []
     for gpu in range(RANKS):
@@ -132,7 +132,7 @@ def generate(folder, scale, tokens, seed):
     return kernels, min(first), min(k.start for k in kernels if k.gpu == 0)
 
 
-# ---- the figures, a second time ----
+# ---- the figures, computed again ----
 
 def covered(intervals, begin, end):
     """Time of [begin, end) in at least one interval."""
@@ -157,7 +157,7 @@ def measured(kernels):
             if before is not None and k.start > latest:
                 launch = min(max(k.launch, latest), k.start)
                 wait = covered(comm, launch, k.start)
-                # While a collective runs the GPU is not idle, whatever the host does.
+                # A collective keeps the GPU busy, whatever the host does.
                 prep = launch - latest - covered(comm, latest, launch)
                 call = k.start - launch - wait
                 same = (k.iter, k.phase, k.layer, k.op) == (before.iter, before.phase, before.layer, before.op)
@@ -295,7 +295,7 @@ STEP_NS, READINGS = 20_000, 12
 
 
 def write_logs(folder):
-    """Clocks and power of every GPU, and three processors of which one and a half are needed."""
+    """Clocks and power of every GPU, and the load of three CPU cores of which one and a half are needed."""
     gpu, cpu = ["gpu,ts,current_gfxclk,current_uclk,current_socket_power"], ["cpu,ts,percent"]
     for i in range(READINGS):
         gpu += [f"{g},{i * STEP_NS},{1000 + 10 * i + g},900,{300 + i * i + 20 * g}" for g in range(RANKS)]
@@ -320,7 +320,7 @@ def write_counters(folder, kernels):
 
 
 def check_waterfalls(figures, config, kernels, check):
-    """The bars of an operation add up to its summed duration; the clock and the matrix units are as written."""
+    """The bars of an operation sum to its duration; clock and matrix-unit use are as written."""
     durations = collections.defaultdict(int)
     for k in kernels:
         durations[k.phase, k.op] += k.end - k.start
@@ -335,7 +335,7 @@ def check_waterfalls(figures, config, kernels, check):
 
 
 def check_logs(figures, config, start, first_work, check):
-    """Readings begin with the first device work; moments count from the first start, in steps of the period."""
+    """Samples begin with the first GPU activity; moments count from the first start, in steps of the period."""
     wanted = collections.defaultdict(list)
     for i in range(READINGS):
         wanted[(first_work - start + i * STEP_NS) // STEP_NS * STEP_NS].append(i)
@@ -373,7 +373,7 @@ T975, T95 = 3.182446305, 2.353363435  # Student's t of three degrees of freedom,
 
 
 def memory(values):
-    """By which half an interval of the mean of four values in order of time widens (docs/metrics.md, Noise)."""
+    """Widening of the interval of a mean of four values for autocorrelation (docs/metrics.md, Noise)."""
     n, mean = len(values), statistics.fmean(values)
     off = [v - mean for v in values]
     seen = sum(x * y for x, y in zip(off, off[1:])) / sum(x * x for x in off)
@@ -390,8 +390,8 @@ def half_of_mean(values):
 
 
 def shift(a, b):
-    """Of four iterations a side all differences are what the ranks have at 95 %; where their order has a memory, less
-    than all would be left, and the means tell."""
+    """Four iterations a side: at 95 % all differences are those of the ranks. With autocorrelation too few would
+    remain, and the means are used."""
     ranks = [[sorted(side).index(v) for v in side] for side in (a, b)]
     if all(memory(side) == 1 for side in ranks):
         between = sorted(y - x for x in a for y in b)
@@ -402,7 +402,7 @@ def shift(a, b):
 
 
 def check_words(document, made, check):
-    """Which is slower, by the spans; Insight 6 by the launches; and nothing of what does not hold."""
+    """The slower one by span; Insight 6 by launches; and no insight that does not hold."""
     (launch_a, span_a), (launch_b, span_b) = (per_iteration(made[name][0]) for name in ("b1s4", "b2s4"))
     words = " ".join(document["headline"])
     change, low, high = shift(span_a, span_b)
@@ -466,7 +466,7 @@ def main():
         check_waterfalls(figures, "b1s4", made["b1s4"][0], check)
         if any(row["missing"] for row in figures["available"] if int(row["figure"].split(",")[0]) < 13):
             check.failures.append(f"all figures can be made: {figures['available']}")
-        # Other names for the files, in another order; and a pattern instead of the folder.
+        # Renamed files in another order, and a pattern instead of the folder.
         other = folder / "other"
         other.mkdir()
         for gpu in range(RANKS):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every verb says of a .assay file what it says of its source, byte for byte; `--cache` keeps one where
-it is told to, opens it, notices changes of the source, and never writes anywhere else.
+"""Every verb answers byte for byte the same from a .assay file as from its source. `--cache` keeps a file only in the
+given folder, opens it, and notices changes of the source.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def run(assay, *arguments, cwd=None, env=None):
 
 
 def answer(assay, verb, path, *flags):
-    """Exit code and output, with the input's name taken out."""
+    """Exit code and output without the name of the input."""
     form = [] if "--format" in verb else ["--format", "json"]
     done = run(assay, *verb, path, *form, *flags)
     return done.returncode, done.stdout.replace(str(path).encode(), b"INPUT"), done.stderr
@@ -51,7 +51,7 @@ def compare(assay, name, path, folder):
 
 
 def check_folder(assay, trace, folder):
-    """--cache: first look writes, second look reads, a changed source is noticed."""
+    """--cache: the first run writes, the second reads, a changed source is noticed."""
     source, store = folder / "t.json.gz", folder / "store"
     shutil.copy(trace, source)
     plain = answer(assay, ["report"], source)
@@ -83,8 +83,8 @@ def check_folder(assay, trace, folder):
     expect(again[:2] == stale[:2] and b"damaged" in again[2], f"damage: {again[2]!r}")
     expect(answer(assay, ["info"], source, flag)[2] == b"", "a damaged file is not made anew")
 
-    # Same size, same time, other bytes: told by the hash, because the file is younger than the clock's tick when it is
-    # cached. It is dated ahead, so that it is so however long the caching takes.
+    # Same size and time, other bytes: the hash detects it, because a file newer than the cache's clock tick is hashed.
+    # A date in the future makes this independent of the speed of caching.
     if source.read_bytes()[:1] in (b"{", b"["):
         ahead = time.time_ns() + 3600 * 10**9
         os.utime(source, ns=(ahead, ahead))

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Compares `assay diff` with a second computation of where the time of an iteration goes.
+"""Compares `assay diff` with a second computation of the time per iteration.
 
     check_diff.py --assay build/release/assay
 
-For pairs of real traces with ProfilerSteps: the device time line is cut at every start and end, each slice
-given to one activity (computing before communicating before copying, then the one that started first), idle
-slices to the activity that ends them, by the definitions of docs/metrics.md; sums per kernel name and
-iteration give the means on each side. For every pair, in both directions: contributions sum to the change at
-every level, a side against itself is zero, exchanged sides give the opposite. Gates, exit codes and the
-formats for build machines are checked on the way.
+For pairs of real traces with ProfilerSteps, the device timeline is cut at every start and end. Each slice belongs to
+one activity (compute before communication before copies, then the earliest start), an idle slice to the activity that
+ends it, by the definitions of docs/metrics.md. Sums per kernel name and iteration give the means of each side. For
+every pair, in both directions: contributions sum to the change at every level, a side compared with itself is zero,
+exchanged sides give the opposite. Also checks gates, exit codes and the formats for CI.
 
 Exit code 77: no traces to check.
 """
@@ -61,7 +60,7 @@ def iteration_of(steps, time):
 
 
 def slices(own):
-    """(start, end, activity that answers for it or None) along one GPU; the list of activities is in order."""
+    """(start, end, its activity or None) along one GPU; activities are in order."""
     order = {id(a): i for i, a in enumerate(own)}
     edges = collections.defaultdict(lambda: ([], []))
     for a in own:
@@ -139,7 +138,7 @@ def check_side(samples, report, letter, problems):
     if set(found) != set(total):
         problems.append(f"{letter}: other kernels: {sorted(set(found) ^ set(total))[:3]}")
     for name, ns in total.items():
-        # Busy and idle time are rounded apart, up or down.
+        # Busy and idle time are rounded separately.
         if abs(found.get(name, 0) - fractions.Fraction(ns, n)) >= 2:
             problems.append(f"{letter}: {name[:60]} takes {found.get(name)}, should be {ns / n}")
 
@@ -204,7 +203,7 @@ def check_pair(assay, a, b):
 
 
 def with_times(path, factor, out):
-    """A copy of a trace with every device duration and nothing else stretched."""
+    """A copy of a trace with only the device durations scaled."""
     events, header = reference.read_events(path)
     for event in events:
         if event.get("cat") == "kernel":
@@ -213,7 +212,7 @@ def with_times(path, factor, out):
 
 
 def check_gates(assay, path):
-    """Exit codes and formats, on one trace against itself with longer kernels, alone and repeated."""
+    """Exit codes and formats: one trace compared with itself with longer kernels, alone and repeated."""
     problems = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks what `assay diff` says of generated runs whose difference is known.
+"""Checks the diagnoses of `assay diff` on generated runs with a known difference.
 
     check_diff_verdicts.py --assay build/release/assay
 
-One slow rank among eight is named, and not the collective that the others wait in; one step far from the rest is no
-change; a loader that takes 28 ms less is told although one step of 600 ms lies beside; pairs of the same program are
-no change, and pairs tell a change that the differences between their machines hide; each with its opposite. A rank that
-one side lacks is no waiting, a drift no change, a whole trace no iteration.
+One slow rank of eight is named, not the collective that the others wait in. One outlier step is no change. A loader
+that takes 28 ms less is reported despite a step of 600 ms. Pairs of the same program show no change, and pairs show a
+change that differences between machines hide; each with its opposite. A rank missing on one side is not waiting, a
+drift is no change, a whole trace is no iteration.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import tempfile
 
 
 SEEDS = 40
-MOST_TOLD = 5  # at 5 %, more are chance in 1.4 of 100 cases
+MOST_TOLD = 5  # at 5 %, more occur by chance in 1.4 of 100 cases
 
 
 def event(cat, name, start, dur, tid, pid=100, **args):
@@ -132,7 +132,8 @@ def check_jobs(assay, folder, problems):
 
 
 def check_basis(assay, folder, problems):
-    """What is compared is called what it is: a whole trace no iteration, a memory no certainty, an end no other work."""
+    """Each comparison is named correctly: a whole trace is no iteration, an autocorrelated series is not certain, an
+    end is no additional activity."""
     rng = random.Random(5)
     labelled = single(steps_of(rng, 150.6))
     run = write(folder, "run.json", labelled)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The program that embeds the library (examples/embed.cc): its kernels counted in the trace itself,
-its verdict as the command line says it, its errors on standard error.
+"""The program that embeds the library (examples/embed.cc): its kernel counts equal those of the trace, its headline
+equals
+that of the command line, and errors go to standard error.
 
     check_embed.py --embed build/release/examples/assay_example_embed --assay build/release/assay
 """
@@ -18,7 +19,7 @@ TRACE = "examples/h100_vit_inference.json.gz"
 
 
 def kernel_counts():
-    """How often each kernel ran, most first."""
+    """Kernel counts by name, most frequent first."""
     events = json.loads(gzip.open(ROOT / TRACE).read())["traceEvents"]
     names = [event["name"] for event in events if event.get("cat") == "kernel"]
     return [count for _, count in collections.Counter(names).most_common(5)]
@@ -40,7 +41,7 @@ def main():
     text = " ".join(done.stdout.split())
     said = json.loads(run(given.assay, "report", TRACE, "--format", "json").stdout)["headline"]
     for sentence in said:
-        # The example asks for ASCII.
+        # The example prints ASCII.
         plain = " ".join(sentence.replace("µ", "u").replace("×", "x").split())
         if plain not in text:
             problems.append(f"the verdict lacks: {sentence}")

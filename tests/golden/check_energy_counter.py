@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""`power attribute` against the GPU's own energy counter: two jobs of random kernels and pauses on an NVIDIA H200, two of one
-kernel in three and five loads on an H100 (tests/gpu/jobs.py, tests/data/h200_jobs, h100_jobs), their log with the counter's
-column emptied.
+"""`power attribute` compared with the GPU's own energy counter: two jobs of random kernels and pauses on an NVIDIA
+H200, two with one kernel in three and five loads on an H100 (tests/gpu/jobs.py, tests/data/h200_jobs, h100_jobs). The
+column of the counter is emptied in their logs.
 
     check_energy_counter.py --assay build/release/assay
 
-The energy told from a reading of every 100 ms must hold what the counter, which sees all of the time, grew by, but for what
-readings and counter differ by where nothing changes.
+The interval of the energy from one sample per 100 ms must contain the growth of the counter, which covers all of the
+time, within the difference of samples and counter under constant load.
 """
 
 import argparse

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""The energy of one recording may not depend on how it was cut: made-up GPUs of known energy, and public meter recordings.
+"""The energy of a recording must not depend on how the recording was cut: synthetic GPUs of known energy, and public
+meter
+recordings.
 
-A case is a made-up GPU (base, kernels, pulses, ramp), its sensor (boxcar over all or a part of its period, exponential, or one
-that keeps a part of each reading; 20 to 200 ms), and a job of 1 to 60 s that is busy 10 to 100 % of the time. Its log and its
-trace are written in many shapes: cropped to the work, with idle at the ends, launches jittered, kernels cut or merged, the
-clock off. Every shape's interval of the kernels' energy is compared with the truth and with that of every other shape, the
-total with the truth. Without options a few cases of fixed seeds run, within a minute. --write makes docs/measured/energy_shapes.md.
+A case is a synthetic GPU (base, kernels, pulses, ramp), its sensor (boxcar over all or a part of its period,
+exponential, or smoothed; 20 to 200 ms), and a job of 1 to 60 s that is busy 10 to 100 % of the time. Its log and trace
+are written in many shapes: cropped to the activity, with idle at the ends, launches jittered, kernels cut or merged,
+the clock off. The interval of the kernels' energy of every shape is compared with the truth and with that of every
+other shape, the total with the truth. Without options a few cases of fixed seeds run, within a minute. --write makes
+docs/measured/energy_shapes.md.
 """
 
 import argparse
@@ -28,15 +31,15 @@ PAGE = ROOT / "docs/measured/energy_shapes.md"
 EPOCH = 1_700_000_000  # 2023-11-14 22:13:20 UTC
 ZERO = datetime.datetime(2023, 11, 14, 22, 13, 20)
 SHORT_SEEDS = range(9000, 9003)
-# One shape each: logs without idle, of which base and kernels were separated by chance, or whose first readings show another time.
+# One shape each: logs without idle that separate base and kernels by chance, or with first samples from another time.
 SHORT_SINGLES = (195000, 268000, 414000)
-TOTAL_WITHIN = .05      # of the truth: what sensors are off from a meter
+TOTAL_WITHIN = .05      # share of the truth: sensor error against a meter
 MOST_EVENTS = 40_000    # of a trace with cut kernels
 PUBLIC = {"a100_5050": (1, .954), "a100_step": (1, .954), "rtx4090_step": (1, 1.0445), "a5000_step": (2, .9082)}
 
 
 class Energy:
-    """Joules above the base up to a moment, of kernels (name, start, end) one after the other."""
+    """Joules above the base up to a moment, for consecutive kernels (name, start, end)."""
 
     def __init__(self, kernels, watts):
         self.starts, self.before, self.spans = [], [], []
@@ -57,7 +60,7 @@ class Energy:
 
 
 class Case:
-    """A made-up GPU with a job and what its log shows, from a seed."""
+    """A synthetic GPU with a job and its log, from a seed."""
 
     def __init__(self, seed):
         draw = random.Random(seed)
@@ -96,11 +99,11 @@ class Case:
         self.rows = self.log(draw)
 
     def log(self, draw):
-        """What polls show; each update of the sensor is shown until the next."""
+        """Polls of the sensor, which shows each update until the next."""
         begin, end = -8.0, self.end + 8.0
         unrecorded = self.energy.joules / self.end if self.around == "unrecorded work" else 0.0
 
-        def drawn(t):  # joules above the base, with what ran around the trace
+        def drawn(t):  # joules above the base, with unrecorded activity
             outside = min(t, 0.0) - begin + max(0.0, t - self.end)
             return self.energy.until(t) + unrecorded * outside
 
@@ -145,7 +148,7 @@ class Case:
 
 
 class Public:
-    """A recording of a card with a meter on its supply."""
+    """A public recording of a card with a meter on its supply."""
 
     def __init__(self, name):
         column, self.gain = PUBLIC[name]
@@ -182,7 +185,7 @@ def jittered(kernels, seconds):
 
 
 def merged(kernels):
-    """Kernels without a gap between them as one."""
+    """Merges adjacent kernels."""
     result = []
     for name, start, end in kernels:
         if result and start - result[-1][2] < 1e-9:
@@ -206,7 +209,7 @@ def shapes_of(case):
 
 
 def write_trace(path, kernels, begin, end):
-    """The host is recorded from begin to end, where they are given."""
+    """The host is recorded from `begin` to `end`, if given."""
     def event(category, name, pid, tid, start, stop, args):
         return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": round((EPOCH + start) * 1e6, 3),
                 "dur": round((stop - start) * 1e6, 3), "args": args}
@@ -228,7 +231,7 @@ def write_log(path, rows, shift):
 
 
 class Answer:
-    """What one shape of one case was answered with."""
+    """The answer for one shape of one case."""
 
     def __init__(self, assay, folder, case, shape):
         self.case = case
@@ -243,7 +246,7 @@ class Answer:
         self.refused = self.refused or energy.get("total_only") or ""
         if self.refused:
             return
-        # Of what lies outside the log: by the powers of the kernels that ran inside, if each is known.
+        # Energy outside the log: by the powers of the kernels that ran inside, if each is known.
         covered = {row["name"]: row["busy_ns"] * 1e-9 for row in energy["kernels"]}
         powers = case.watts if set(covered) <= set(case.watts) else dict.fromkeys(covered, 1.0)
         whole = sum(powers.get(name, 1.0) * (b - a) for name, a, b in kernels)
@@ -264,7 +267,7 @@ class Answer:
 
 
 class Tally:
-    """What is counted over cases."""
+    """Counts over cases."""
 
     def __init__(self):
         self.rows = {}
@@ -283,7 +286,7 @@ class Tally:
 
 
 def judge_seed(assay, seed, all_shapes):
-    """The tally of one case, of all of its shapes or of one."""
+    """The tally of one case, over all of its shapes or one."""
     tally = Tally()
     case = Case(seed)
     shapes = shapes_of(case)
@@ -307,7 +310,7 @@ def judge(assay, folder, case, shapes, tally):
             tally.problems.append(f"{where}: {answer.low:.1f} to {answer.high:.1f} J misses {truth:.1f}"
                                   f"{' (bracket)' if answer.bracket else ''}")
         whole = case.total(*answer.covered)
-        # What a sensor over a part of the time sums to is chance: the model's total is shown in its place.
+        # The sum of a sensor that covers part of the time is random; the model's total is shown instead.
         shown = answer.model_total if answer.part_time and not answer.bracket else answer.total
         off = shown / whole - 1
         near = TOTAL_WITHIN * whole

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Checks causes of idle time against the same computed a second time, from the JSON.
+"""Checks causes of idle time against a second computation from the JSON.
 
     check_flow.py --causes build/release/assay_flow_causes [NAME...]
 
-Everywhere: a replay without edits misses no point, and parts sum to their whole. Then, written from
-docs/metrics.md (Flow) and sharing no code with Assay: the idle time, to the nanosecond; the time in which
-work was late although the device was empty ("unseen"), to the nanosecond where no stream waits for
-another and no graph ran; and what the host did, looked up at points spread over the idle time. NAMEs choose traces by a part
-of their name.
+A replay without changes must reproduce every point, and parts sum to their whole. The following comes from
+docs/metrics.md (Flow) and shares no code with Assay: the idle time to the nanosecond; the time in which an activity was
+late although the device was empty ("unseen"), to the nanosecond if no stream waits for another and no graph ran; and
+the state of the host at points spread over the idle time. NAMEs select traces by a part of their name.
 """
 
 import argparse
@@ -22,9 +21,9 @@ import time
 import datasets
 import reference
 
-BUDGET_S = 60    # after this no further trace is begun; small ones go first
-POINTS = 1500    # at which the host is looked up
-SLACK = 0.04     # share of the idle time by which the looked-up causes may be off: points, and cold starts
+BUDGET_S = 60    # no further trace starts after this; small ones go first
+POINTS = 1500    # where the state of the host is looked up
+SLACK = 0.04     # tolerated share of the idle time: sampling error and initialization
 TWINS = re.compile(r"megatron_kineto_[1-7]|rank-1$|operator_cats")
 
 SYNC = re.compile(r"Synchronize|^(cuda|hip)Memcpy(WithStream)?$")
@@ -61,7 +60,7 @@ def length(intervals):
 
 
 def common(a, b):
-    """Length of what two sorted lists of disjoint intervals share."""
+    """Length of the intersection of two sorted lists of disjoint intervals."""
     total = i = j = 0
     while i < len(a) and j < len(b):
         total += max(0, min(a[i][1], b[j][1]) - max(a[i][0], b[j][0]))
@@ -73,7 +72,7 @@ def common(a, b):
 
 
 class Device:
-    """The work of one device, with when it was handed over and when its stream was free."""
+    """The activities of one device, with their submission time and the time when their stream was free."""
 
     def __init__(self, works, outer):
         self.works = sorted(works, key=lambda w: (w.start, w.end))
@@ -99,7 +98,7 @@ class Device:
                 work.submit = max(begin, work.start)
 
     def late(self, launch_limit, stream_limit):
-        """Intervals in which some work was late."""
+        """Intervals in which an activity was late."""
         spans = []
         running = collections.defaultdict(list)
         for work in self.works:
@@ -119,7 +118,7 @@ class Device:
 
 
 def outermost(calls):
-    """(begin, end) of the outermost call around each call of a thread."""
+    """(begin, end) of the outermost call that contains each call of a thread."""
     outer = {}
     lanes = collections.defaultdict(list)
     for call in calls:
@@ -137,13 +136,13 @@ def outermost(calls):
 
 
 class Host:
-    """What a thread did at a time: its outermost call, else what lies innermost of operators and frames."""
+    """The state of a thread at a time: its outermost call, else the innermost operator or frame."""
 
     def __init__(self, tables, chains):
         self.calls = collections.defaultdict(list)
         for begin, end, call in chains:
             copies = [a for a in call.activities if a.kind == "memcpy"]
-            # No call returns before its bytes lie in pageable memory, however short it is.
+            # A copy to or from pageable memory blocks its call, however short it is.
             must = end - begin > 20_000 or any("Pageable" in c.name and "HtoD" not in c.name for c in copies)
             waits = (copies and must and max(c.end for c in copies) <= end
                      and not all("HtoD" in c.name and "Pinned ->" not in c.name
@@ -182,7 +181,7 @@ class Host:
         return inside[-1][2] if inside else "host_gap"
 
     def around(self, lane, time):
-        """Spans open at a time, outermost first; by walking back, so slow and sure."""
+        """Open spans at a time, outermost first; a slow and simple backward walk."""
         rows = self.spans.get(lane, [])
         found = []
         for i in range(bisect.bisect_right(self.starts.get(lane, []), time) - 1, -1, -1):
@@ -210,7 +209,7 @@ def check_sums(problems, name, told):
 
 
 def check_host(problems, name, told, devices, host):
-    """Causes at points spread over the idle time, where nothing handed over waits."""
+    """Causes at points spread over the idle time at which no submitted activity waits."""
     idle = [(b, e, d) for d in devices for b, e in gaps_between(d.busy, *d.window)]
     total = sum(e - b for b, e, _ in idle)
     if total == 0:
@@ -245,7 +244,7 @@ def check_host(problems, name, told, devices, host):
     }
     for cause, told_share in pairs.items():
         own = found[cause] / points
-        # What is done once is cold, whatever it is done in.
+        # One-time work counts as initialization, whatever contains it.
         room = SLACK + (share["cold"] if cause in ("alloc", "sync", "input") else 0)
         if abs(told_share - own) > room and not (cause == "device" and found["none"]):
             problems.append(f"{name}: {cause}: told {told_share:.3f} of idle, looked up {own:.3f}")

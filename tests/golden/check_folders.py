@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Folders and patterns that hold more than traces: what is plainly none is skipped and named on
-standard error; a file that was named itself is an error.
+"""Folders and patterns with files that are not traces: such files are skipped and listed on standard error; one that
+was
+named explicitly is an error.
 
     check_folders.py --assay build/release/assay
 """

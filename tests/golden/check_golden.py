@@ -34,7 +34,7 @@ def differences(assay, path, want):
         return [f"exit code {done.returncode}: {done.stderr.strip()[:300]}"]
     got = json.loads(done.stdout)
     log = {entry["code"]: entry["count"] for entry in got["import_log"]}
-    # Of the log, only what the reference can tell; the rest has its own tests.
+    # Of the import log, only the codes that the reference computes; the rest has its own tests.
     want = dict(want)
     wanted_log = want.pop("import_log")
     problems = [f"import_log.{code} is {log.get(code, 0)}, the reference says "

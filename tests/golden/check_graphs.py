@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Replays of a HIP graph get the operators of its recording, in another trace of the same server.
 
-The same join by another way: kernels in the order of the device against launches in the order of the recording, whose
-rows tell the kernel's name. All names must agree, and times by operator be those that `assay report --capture` prints.
-FLOP and bytes of the products and norms that are replayed are worked out from the recorded sizes, and must be those of
-`assay breakdown --capture`.
+The second computation joins kernels in device order with launches in recording order, whose events have the kernel's
+name. All names must agree, and times by operator must equal those of `assay report --capture`. FLOP and bytes of the
+replayed products and norms are computed from the recorded sizes, and must equal those of `assay breakdown --capture`.
 """
 
 import argparse
@@ -46,13 +45,13 @@ def recorded():
 
 
 def add_and_norm(call):
-    """out, input, residual in, residual out [t, h], weight [h]: three are read, two written, no axis of stride 0."""
+    """out, input, residual in, residual out [t, h], weight [h]: reads three, writes two, no axis of stride 0."""
     tokens, hidden = call.size(1)
     return 6 * tokens * hidden, (4 * tokens * hidden + hidden) * call.width(1)
 
 
 def work_of_replays(assay, kernels, nodes):
-    """Problems with calls, time, FLOP and bytes of what is replayed."""
+    """Differences in calls, time, FLOP and bytes of the replayed operators."""
     worked = {"aten::addmm": check_roof.product(1), "aiter::rmsnorm2d_fwd_with_add_ck": add_and_norm}
     expected = {name: [0, 0, 0, 0] for name in worked}
     for name, row in expected.items():
@@ -82,7 +81,7 @@ def work_of_replays(assay, kernels, nodes):
 
 
 def found_by_itself(assay, wanted):
-    """Without --capture the recording is found beside the replay by its name; elsewhere it is not."""
+    """Without --capture the recording is found by name in the folder of the replay, and only there."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         replay = folder / "decode.json.gz"

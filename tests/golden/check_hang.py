@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""`assay hang`: made-up jobs that hang, of known truth, and recorded ones with injected faults.
+"""`assay hang`: synthetic jobs that hang, with known truth, and recorded ones with injected faults.
 
     check_hang.py --assay build/release/assay [--seeds 1-150] [--recorded FOLDER]
 
-A job is simulated: hosts run ahead of their devices, a device begins a collective when all members have requested the
-same, and one fault stops it. Jobs have tensor, data, expert and pipeline groups, rings that lose entries, and dumps as
-pickles of protocol 2 to 5 or as JSON, packed or not.
+A job is simulated: hosts run ahead of their devices, a device starts a collective when all members have requested the
+same one, and one fault stops it. Jobs have tensor, data, expert and pipeline groups, ring buffers that lose entries,
+and dumps as pickles of protocol 2 to 5 or as JSON, compressed or not.
 """
 
 import argparse
@@ -28,7 +28,7 @@ REASONS = {"host": "never_requested", "hosts": "never_requested", "device": "dev
 
 
 class Job:
-    """Ranks 0 to n-1 as stages of tensor groups; one iteration is the program that all of them run."""
+    """Ranks 0 to n-1 as stages of tensor groups; all ranks run the program of one iteration."""
 
     def __init__(self, seed):
         r = self.random = random.Random(seed)
@@ -71,14 +71,14 @@ class Job:
                         ("default_pg", "all_reduce", [[1]], "Float")]
 
     def call(self, rank, i):
-        """What a rank asks for as its i-th call; nothing where it never comes."""
+        """The i-th call of a rank; None if it never reaches it."""
         calls = self.program(rank)
         group, name, sizes, dtype = calls[i % len(calls)]
         name = name.replace("recv 0<-1", "recv 0->1")
         if rank in self.bad and i >= self.stop:
             if self.fault in ("host", "hosts", "silent", "absent"):
                 return None
-            # From there on, the first call of the kind: a mismatch needs a collective.
+            # The first collective from there on, because a mismatch needs one.
             wrong = next(k for k in range(self.stop, self.stop + 20) if " " not in calls[k % len(calls)][1])
             if self.fault == "recv":
                 first = next(k for k in range(self.stop, self.stop + 20) if " " in calls[k % len(calls)][1])
@@ -232,7 +232,7 @@ def check_recorded(assay, folder):
 
 
 def check_damage(assay):
-    """Damaged dumps are named and the others used; a pickle that would run code is refused, and nothing runs."""
+    """Damaged dumps are named and the others used. A pickle with code is refused, and nothing runs."""
     problems = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -45,7 +45,7 @@ BF16, FP8 = "c10::BFloat16", "c10::Float8_e4m3fn"
 
 
 def operator(kind, row):
-    """Name, dimensions, types and values of the arguments of the operator that asks for this kernel."""
+    """Name, dimensions, types and values of the arguments of the operator that launches this kernel."""
     if kind == "streams":
         size = [int(row["bytes"]) // 6]
         return "aten::add", [size, size, []], [BF16, BF16, "Scalar"], ["", "", "1"]
@@ -60,7 +60,7 @@ def operator(kind, row):
 
 
 def trace_of(gpu, kernels):
-    """A trace in which the host is ahead, and the kernels run one after the other."""
+    """A trace in which the host runs ahead and kernels run back to back."""
     events, now = [], 0.0
     for i, (kind, row) in enumerate(kernels):
         name, dims, types, values = operator(kind, row)
@@ -106,7 +106,7 @@ def read_tables():
 
 
 def read_facts(assay):
-    """Values of cards by attribute, as Assay has them."""
+    """Specifications of GPUs by attribute, from Assay."""
     out = subprocess.run([assay, "throughput", "facts", "--format", "json"], capture_output=True, text=True, check=True).stdout
     facts = {}
     for value in json.loads(out)["throughput"]["values"]:
@@ -124,7 +124,7 @@ def flop(kind, row):
 
 
 def is_possible(kind, row, gpu, facts):
-    """A kernel that is faster than its GPU's peak was measured wrongly."""
+    """False for a kernel faster than its GPU's peak: a measurement error."""
     if not row.get(gpu):
         return False
     card = facts[CARDS[gpu]]
@@ -133,7 +133,7 @@ def is_possible(kind, row, gpu, facts):
 
 
 def drawn(rows, key, count):
-    """Some rows, the same with every version of Python."""
+    """A sample of rows, equal in every version of Python."""
     return sorted(rows, key=lambda row: zlib.crc32(f"{key} {sorted(row.items())}".encode()))[:count]
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The bar has what the headline names, with the same share, and all findings count the same iterations: on small
-traces, and on exports of Nsight Systems made here in which a program uses managed memory.
+"""The bar contains the causes of the headline with the same share, and all findings count the same iterations: on small
+traces,
+and on synthetic exports of Nsight Systems in which a program uses managed memory.
 
     check_headline_bar.py --assay build/release/assay [--all]
 """
@@ -19,19 +20,19 @@ import managed_memory
 
 SMALL_BYTES = 600_000  # as stored
 HOST = ("call", "dispatch", "python", "host_gap", "latency")
-# Key of the share in a headline, by its code where codes differ: the causes that it is the sum of.
+# By code, if codes differ: the share in a headline, and the causes that sum to it.
 EXACT = {"compute_share": ("compute",), "exposed_comm_share": ("collective", "comm_wait", "transfer"),
          "exposed_copy_share": ("copy",), "init_share": ("cold",), "input_share": ("input",), "sync_share": ("sync",),
          "no_work_share": ("nothing_asked",), "allocation_share": ("alloc",), "unexplained_share": ("unseen",)}
 BY_CODE = {("undetermined.no_launch_record", "unexplained_share"): ("no_evidence",),
            ("migration_bound.host", "idle_share"): ("migration",)}
-# A part of these: the headline counts their stalls only.
+# At most this sum: the headline counts only the stalls.
 AT_MOST = {("host_bound.stalls_unrecorded", "host_share"): ("host_gap", "python"),
            ("host_bound.stalls_page_faults", "host_share"): ("host_gap", "python")}
 
 
 def shown(text):
-    """Percent by words of the terminal's bar: (least, most)."""
+    """Percentages of the terminal's bar by name: (least, most)."""
     found = {}
     for legend, bound, number in re.findall(r"[█▓▒░·] ([^█▓▒░·%]+?) ([<>]?)([\d.]+) %", text):
         value = float(number)
@@ -40,7 +41,7 @@ def shown(text):
 
 
 def check(assay, path, legends, known):
-    """Problems; none where there is no answer. known: what bounds the run, its headline and further codes, where these are known."""
+    """Problems; none without an answer. known: bottleneck, headline and further codes of the run, if known."""
     env = {**os.environ, "ASSAY_CACHE": "off"}
     run = subprocess.run([assay, "report", str(path), "--format", "json"], capture_output=True, text=True, env=env, check=False)
     summary = json.loads(run.stdout).get("summary") if run.returncode == 0 else None
@@ -83,7 +84,7 @@ def check(assay, path, legends, known):
 
 
 def counts(findings):
-    """How many iterations the judged part has, by the finding that says so."""
+    """The iteration count of the analyzed part, by finding."""
     found = {}
     for finding in findings:
         if finding["code"].startswith("confidence.") and "iterations" in finding["values"]:

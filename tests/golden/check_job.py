@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Rank records of real traces and of broken ones: sizes, the same bytes twice, what is named and counted. Then what
-`assay job` says of a job whose faults are known, in whatever order and files its records come, after a process was
-killed, and of a real job beside what `assay DIR` says of it.
+"""Rank summaries of real and of broken traces: sizes, reproducible bytes, named and counted faults. Then `assay job` on
+a job
+with known faults: its summaries in any order and in any files, after a killed process, and of a real job compared with
+`assay DIR`.
 
     check_job.py --assay build/release/assay --model build/release/assay_job_model
 """
@@ -28,7 +29,7 @@ MOST_BYTES = 256 * 1024
 
 
 def records_of(data):
-    """(path, bytes) of every record, by their heads alone."""
+    """(path, bytes) of every record, from the headers only."""
     records, at = [], 0
     while at < len(data):
         assert data[at:at + 8] == b"ASYRANK1", at
@@ -47,8 +48,9 @@ NAMES = {"rank 77", "node n20", "pod p3's links", "rank 500"}
 
 
 def traces_of_a_job(folder, ranks=16, per_node=4, iterations=4, slow=(5,), factor=1.2):
-    """Kineto traces of a job in which some GPUs' kernels take longer; clocks lie up to 2 ms apart. Every rank meets the
-    ranks of its node four times and those of its place on all nodes once an iteration. Returns the job's length in ns."""
+    """Kineto traces of a job in which some GPUs have slower kernels; clocks differ by up to 2 ms. Per iteration every
+    rank has four collectives with the ranks of its node and one with the ranks of its position on all nodes. Returns
+    the length of the job in ns."""
     random_ = random.Random(7)
     offset = [random_.uniform(-2000, 2000) for _ in range(ranks)]
     now, events = [0.0] * ranks, [[] for _ in range(ranks)]
@@ -56,7 +58,7 @@ def traces_of_a_job(folder, ranks=16, per_node=4, iterations=4, slow=(5,), facto
 
     def add(r, name, stream, start, length, correlation, **more):
         common = {"ph": "X", "ts": round(1e9 + start + offset[r], 3)}
-        # The host launches all of an iteration at its begin.
+        # The host launches a whole iteration at its start.
         launched = 1e9 + begin[r] + offset[r] + correlation % (2 * len(steps)) * 5
         events[r].append({**common, "ts": round(launched, 3), "cat": "cuda_runtime", "name": "cudaLaunchKernel",
                           "pid": 1, "tid": 1, "dur": 4.0, "args": {"correlation": correlation}})
@@ -83,7 +85,7 @@ def traces_of_a_job(folder, ranks=16, per_node=4, iterations=4, slow=(5,), facto
         for r in range(ranks):
             events[r].append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{iteration}", "pid": 1, "tid": 1,
                               "ts": round(1e9 + begin[r] + offset[r] - 1, 3), "dur": round(now[r] + 11 - begin[r], 3)})
-            # And waits for its end.
+            # It waits for the end of the iteration.
             events[r].append({"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1, "tid": 1,
                               "ts": round(1e9 + begin[r] + offset[r] + 60, 3), "dur": round(now[r] - begin[r] - 53, 3),
                               "args": {"correlation": 100_000 + iteration}})
@@ -163,7 +165,7 @@ class Checks:
     # ---- assay job ----
 
     def made(self, name, ranks, files, *faults, seed=1):
-        """A folder of records of a job, and what its faults cost by the truth."""
+        """A folder of rank summaries, and the true cost of the faults."""
         done = subprocess.run([self.model, str(ranks), str(seed), str(self.folder / name), str(files), *faults],
                               capture_output=True, text=True, check=True)
         costs = {tuple(line.split()[:2]): int(line.split()[2]) for line in done.stdout.splitlines()[1:]}
@@ -195,7 +197,7 @@ class Checks:
         return folder, done.stdout
 
     def hard_jobs(self):
-        """What is said of jobs with two faults, faults that move, and records that lack something or say what cannot be."""
+        """Jobs with two faults, moving faults, and summaries with missing or impossible values."""
         def told(name, ranks, *faults, hosts=True):
             folder, costs = self.made(name, ranks, 4, *faults, seed=3)
             done = self.fleet(folder, *(("--hosts", folder / "hosts.tsv") if hosts else ()))
@@ -237,7 +239,7 @@ class Checks:
 
     def memory(self):
         """1.8 kB a collective and rank, and 64 MiB: docs/job.md. Of 2,048 ranks of 220."""
-        if sanitizers.built_with(self.assay):  # Freed memory is kept, to see who uses it.
+        if sanitizers.built_with(self.assay):  # Sanitizers keep freed memory.
             return
         folder, _ = self.made("large", 2_048, 20)
         process = subprocess.Popen([self.assay, "job", "--summaries", folder], stdout=subprocess.DEVNULL)
@@ -249,7 +251,7 @@ class Checks:
         shutil.rmtree(folder)
 
     def any_order(self, folder, told):
-        """The same bytes however the records are put into files."""
+        """The answer has the same bytes for any distribution of the records over files."""
         records = [one for file in folder.glob("*.ranks") for one in records_of(file.read_bytes())]
         for seed in (1, 2):
             random.Random(seed).shuffle(records)
@@ -292,7 +294,7 @@ class Checks:
         self.expect("a list of hosts that is none is refused by its line", done.returncode == 2 and "line 2" in done.stderr, done)
 
     def killed(self):
-        """A process that is killed half way, and run again."""
+        """A process that is killed midway, and run again."""
         files = self.traces()
         listed = self.folder / "again"
         listed.write_text("".join(f"{file}\n" for file in files))
@@ -321,7 +323,7 @@ class Checks:
         self.expect("a batch script is no step", done.returncode == 0, done)
 
     def made_traces(self):
-        """From traces to the answer, beside what `assay DIR` says of them."""
+        """From traces to the answer, compared with `assay DIR`."""
         true = traces_of_a_job(self.folder / "made") - traces_of_a_job(self.folder / "fine", factor=1)
         done = self.run("job", self.folder / "made", "--format", "json")
         fleet = json.loads(done.stdout)["job"]
@@ -347,7 +349,7 @@ class Checks:
         self.expect("both are told, with the reason", "2 of 16 ranks have no record: 3, 9" in told and "rank9.json" in told, done)
 
     def one_truth(self):
-        """The record of a rank and its whole dependency graph name the same ranks, and match the same collectives."""
+        """The summaries and the whole dependency graphs name the same ranks and match the same collectives."""
         sets = {name: datasets.CORPUS / name for name in ("kineto/multirank/megatron_tp8_a100", "kineto/multirank/hta_sampled_128",
                                                           "odd/missing_rank") if (datasets.CORPUS / name).is_dir()}
         for ranks, per_node, slow, factor in ((16, 4, (5,), 1.05), (16, 4, (5,), 1.02), (16, 8, (9,), 1.1), (8, 8, (3,), 1.1),
@@ -385,7 +387,7 @@ class Checks:
         again = self.fleet(kept)
         self.expect("traces and their records say the same", done.stdout == again.stdout, again)
         late = json.loads(self.run("report", job, "--format", "json").stdout)["blame"]
-        # The hosts of all ranks pause: nobody is named.
+        # The hosts of all ranks stall: no straggler is named.
         self.expect("job names nobody", fleet["worst"] == [], done)
         saved = fleet["saved_by_worst_ns"] + fleet["saved_by_rest_ns"]
         common = late["jitter_gain_ns"]

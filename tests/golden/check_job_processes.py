@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""`assay job` by many processes: the answer has the bytes that one process gives, with Open MPI and under a Slurm of four
-nodes on this machine; a process that is killed costs its own file, and the next run goes on.
+"""`assay job` with many processes: the answer has the bytes of one process, with Open MPI and under a Slurm of four
+nodes on
+this machine. A killed process only costs its own file, and the next run continues.
 
     check_job_processes.py mpi|slurm --assay build/release/assay --mpi build/release/assay-job
 """
@@ -22,7 +23,7 @@ SKIPPED = 77
 
 
 def broken_job(folder):
-    """Traces of 16 ranks, of which one is cut, one empty and one missing."""
+    """Traces of 16 ranks: one truncated, one empty and one missing."""
     traces_of_a_job(folder)
     cut = folder / "rank7.json"
     cut.write_bytes(cut.read_bytes()[:cut.stat().st_size // 2])
@@ -37,7 +38,7 @@ class Checks:
         broken_job(self.traces)
         self.environment = {name: value for name, value in os.environ.items()
                             if not name.startswith(("SLURM_", "OMPI_", "PMI_", "PMIX_", "JOB_COMPLETION"))}
-        # mpirun refuses root, which containers run as.
+        # Containers run as root, which mpirun refuses by default.
         self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         self.run(self.assay, "job", self.traces, "-o", self.folder / "one.html")
         self.one = (self.folder / "one.html").read_bytes()
@@ -55,7 +56,8 @@ class Checks:
         self.expect(f"{what}: the bytes of one process", done.returncode == 0 and page.is_file() and page.read_bytes() == self.one, done)
 
     def from_records(self, what, records, page):
-        """What several tasks left is put together once; the unreadable files are told by the run that met them only."""
+        """Summaries of several tasks give one answer. Only the run that read the traces reports the unreadable files.
+        """
         one = self.run(self.assay, "job", "--summaries", self.folder / "kept", "-o", self.folder / "from_one.html")
         done = self.run(self.assay, "job", "--summaries", records, "-o", self.folder / page)
         self.expect(f"{what}: the bytes of one process",
@@ -92,7 +94,7 @@ class Checks:
         self.killed()
 
     def alone_beside_assay(self):
-        """Without assay-job beside it: exit code 2, and both ways out."""
+        """Without assay-job next to it: exit code 2, and both remedies."""
         lonely = self.folder / "lonely"
         lonely.mkdir()
         shutil.copy(self.assay, lonely / "assay")
@@ -155,7 +157,7 @@ class Checks:
             self.same_as_one("examples/job/mpi.sbatch", done, "script.html")
 
     def example(self, name, records, page, *options):
-        """A script of examples/job, with fewer tasks than it asks for."""
+        """A script of examples/job, with fewer tasks than it requests."""
         self.environment["PATH"] = f"{pathlib.Path(self.assay).parent}:{self.environment['PATH']}"
         listed = self.folder / "traces.list"
         listed.write_text("".join(f"{file.stat().st_size}\t{file}\n" for file in self.traces.glob("*.json")))
@@ -179,7 +181,7 @@ def main():
         print(f"skipped: {', '.join(missing)} is not here ({packages})")
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)  # munged asks for it
+        os.chmod(folder, 0o755)  # munged requires it
         checks = Checks(arguments.assay, mpi, folder)
         checks.mpi_checks() if arguments.engine == "mpi" else checks.slurm_checks()
     for problem in checks.problems:

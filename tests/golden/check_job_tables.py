@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`assay job --parquet`: both layouts, read by DuckDB as Hive partitions and by hyparquet, against the records' JSON answer
-and against the page that describes the columns (docs/formats/job_tables.md); the SQL of docs/job.md gives the answer's
-numbers. Exits with 77 (skipped) without DuckDB.
+"""`assay job --parquet`: both layouts, read by DuckDB as Hive partitions and by hyparquet, compared with the JSON
+answer and with the page that describes the columns (docs/formats/job_tables.md). The SQL of docs/job.md gives the
+numbers of the answer. Exits with 77 (skipped) without DuckDB.
 
     check_job_tables.py --assay build/release/assay --model build/release/assay_job_model
 """
@@ -66,7 +66,7 @@ class Checks:
         self.expect(f"{folder.name}: tables {sorted(files)}", files == set(described()))
 
     def answer(self, folder, fleet, ranks):
-        """Numbers of the answer out of the tables."""
+        """Numbers of the answer from the tables."""
         [told] = self.sql(f"SELECT count(*) AS n, count(DISTINCT rank) AS d, min(rank) AS a, max(rank) AS z FROM {self.table(folder, 'ranks')}")
         self.expect(f"every rank has a row: {told}", told == {"n": ranks, "d": ranks, "a": 0, "z": ranks - 1})
         parts = {row["state"]: row["ns"] for row in
@@ -106,7 +106,7 @@ class Checks:
             self.expect(f"{path}: hyparquet {sums}, DuckDB {row}", row == sums)
 
     def documented(self, folder, fleet):
-        """Each line of SQL in docs/job.md, and the number of the answer that it says it is."""
+        """Each line of SQL in docs/job.md gives the number that the page names."""
         lines = re.findall(r"^\| `job\.([\w.\[\]]+)` \| `(SELECT .+?)` \|$", FLEET.read_text(), re.MULTILINE)
         self.expect("docs/job.md has lines of SQL", len(lines) >= 4)
         for key, statement in lines:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""No verb says of a real trace what cannot be true: the program checks its answers by itself (src/report/document/
-self_check.h), and under ASSAY_SELF_CHECK a broken law is an error. By default on the small traces.
+"""No verb reports an impossible value on a real trace: the program checks its answers
+(src/report/document/self_check.h), and
+under ASSAY_SELF_CHECK a violated law is an error. By default on the small traces.
 
     check_laws.py --assay build/release/assay [--all] [--only NAME]
 """
@@ -19,7 +20,7 @@ BROKEN = "assay: self-check: "
 
 
 def broken(assay, verb, path):
-    """The laws that are broken; a verb that refuses the trace breaks none."""
+    """The violated laws; a verb that refuses the trace violates none."""
     env = {**os.environ, "ASSAY_CACHE": "off", "ASSAY_SELF_CHECK": "1"}
     run = subprocess.run([assay, *verb, str(path), "--format", "json"], capture_output=True, text=True, env=env, check=False)
     return [line[len(BROKEN):] for line in run.stderr.splitlines() if line.startswith(BROKEN)]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Power logs of many programs beside one job whose energies are known.
+"""Power logs of many programs for one job with known energies.
 
-Every log shows the same job (power_logs.py). What the program attributes to kernels must hold the true energy, totals
-must be near the true one; logs that cannot say more give the total alone, and logs without times are refused until
-they are told.
+Every log shows the same job (power_logs.py). The intervals of the kernels' energy must contain the truth, and totals
+must be near it. Logs with too little information give only the total. Logs without times are refused until the times
+are given.
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Check:
             self.problem(name, f"covers {covered:.1%} of the work")
 
     def fitted(self, name, text, *arguments, log_format=None, scope=None):
-        """Kernels are told apart, and their intervals hold the truth."""
+        """Kernels are distinguished, and their intervals contain the truth."""
         self.logs += 1
         answer, error = self.attribute(text, arguments)
         if answer is None:
@@ -121,7 +121,7 @@ def check_nvidia(check):
 
 
 def check_turns(check):
-    """Several GPUs without a column that tells them, whose rows leave no pause between rounds."""
+    """Several GPUs without an index column, with rows at equal distances."""
     for gpus, at in ((2, 0), (3, 1), (8, 2)):
         text = power_logs.smi_in_turn(check.job, gpus, at)
         check.refused(f"{gpus} in turn", text, f"as if {gpus} GPUs had written them in turn")
@@ -136,8 +136,8 @@ def check_turns(check):
 
 
 def check_smoothing(check):
-    """Sensors whose readings keep a part of those before them, behind windows with gaps and without: the part is found, and
-    the intervals hold the energies."""
+    """Sensors with smoothed samples, with and without gaps between windows: the smoothing is detected, and the
+    intervals contain the energies."""
     for name, kept, window_s in (("a window without gaps", 0.3, 0.1), ("a window with gaps", 0, 0.025),
                                  ("a window with gaps", 0.1, 0.025), ("a window with gaps", 0.6, 0.025)):
         energy = check.fitted(f"{name}, {kept} kept", power_logs.smoothed_csv(check.job, kept, window_s))
@@ -147,7 +147,7 @@ def check_smoothing(check):
 
 
 def check_usual_sensors(check):
-    """The trace names its card: what sensors of such cards are like is taken, unless the readings show another."""
+    """The trace names its card: the typical sensor of the card is assumed unless the samples contradict it."""
     text = power_logs.smi_in_turn(check.job, 1).replace("power.draw [W]", "power.draw.instant [W]")
     for device, known, unlike in (("NVIDIA GeForce RTX 3090", True, False), ("Tesla V100-SXM2-32GB", True, True),
                                   ("NVIDIA Nobody", False, False)):

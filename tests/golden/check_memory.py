@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Device memory of `assay breakdown` against the allocator's records in the JSON of the traces.
 
-Operators are found here by the thread that each record names, which Assay does without: the innermost around the record that
-launches device work, by correlation numbers, else the innermost. Compared are bytes, counts and peaks per device, and the bytes
-that each operator asked for, the most that was in use after its records, and the highest points of the page's line chart; the parts
-of phases and operators must be their device's; records whose operator Assay could not tell apart may be missing, and are counted.
+This script finds operators by the thread of each record, which Assay does not use: the innermost operator of the
+launching record, by correlation, else the innermost. It compares bytes, counts and peaks per device, the bytes
+requested by each operator, the peak use after its records, and the peaks of the line chart. Phases and operators must
+sum to their device. Records with an ambiguous operator may be missing, and are counted.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def inside(op, ts):
 
 
 def own(path):
-    """{device: facts}, {operator: bytes asked for} of one trace."""
+    """{device: facts}, {operator: requested bytes} of one trace."""
     ops, calls, works, records = collections.defaultdict(list), {}, set(), []
     for event in check_roof.events_of(path):
         kind, args = str(event.get("cat", "")).lower(), event.get("args", {})
@@ -100,7 +100,7 @@ def check_chart(assay, path, memory):
 
 
 def around(lane, starts, ts):
-    """Operators of a thread that hold ts, the outermost first; none is far longer than a step."""
+    """Operators of a thread that contain ts, outermost first; none is much longer than a step."""
     found, last = [], bisect.bisect_right(starts, ts)
     for op in reversed(lane[max(0, last - 400):last]):
         if inside(op, ts):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Memory snapshots of PyTorch: `assay breakdown FILE.pickle` against an allocator that is played here.
+"""Memory snapshots of PyTorch: `assay breakdown FILE.pickle` against a simulated allocator.
 
-A program of random requests runs on a small model of a caching allocator, which keeps its own totals at each step and dumps what
-PyTorch dumps, with Python's pickle in all protocols that a snapshot may have. Compared are totals, peaks, counts, parts and the line
-on the page, with the whole record, with one that lost its beginning, and with none. Files that lie are refused or counted.
+A program of random requests runs on a small model of a caching allocator, which keeps its own totals at each step and
+dumps PyTorch's format with all pickle protocols of snapshots. Totals, peaks, counts, parts and the line of the page are
+compared, with the whole history, with one without its beginning, and without any. Inconsistent files are refused or
+counted.
 """
 
 import argparse
@@ -33,7 +34,7 @@ class Model:
         self.random, self.device = random.Random(seed), device
         self.segments, self.events, self.clock = [], [], 1_700_000_000_000_000
         self.asked = self.reserved = 0
-        self.history = [(0, 0)]  # asked for, reserved, after each event
+        self.history = [(0, 0)]  # requested, reserved, after each event
         self.next = (1 << 63) * (seed % 2) + 0x7F0000000000
 
     def event(self, action, block_or_segment, size, site=None):
@@ -98,7 +99,7 @@ class Model:
             self.alloc()
 
     def dump(self):
-        """The moment of the snapshot, then what another thread does before its record is read."""
+        """The time of the snapshot, then the actions of another thread before the history is read."""
         self.event("snapshot", 0, sum(b["size"] for b in self.blocks("active_allocated") + self.blocks("active_pending_free")))
         segments = json.loads(json.dumps(self.segments))
         for segment in segments:
@@ -113,7 +114,7 @@ class Model:
         return segments
 
     def facts(self, segments, lost):
-        """What is to be told where the first `lost` events are."""
+        """The expected values without the first `lost` events."""
         kept, history = self.events[lost:], self.history[lost:]
         blocks = [(segment, block) for segment in segments for block in segment["blocks"]]
 
@@ -195,7 +196,7 @@ def check_line(assay, path, device):
 
 
 def check_lies(assay, folder, snapshot):
-    """What contradicts itself is counted and has no peak; what is no snapshot is refused by name."""
+    """Inconsistent entries are counted and have no peak; other files are refused by name."""
     def changed(name, change):
         lying = json.loads(json.dumps(snapshot))
         change(lying)

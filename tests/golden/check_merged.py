@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Ranks as people have them give the answer of the folder of their files: merged into one file (by place in the file,
-with labels, with ids moved apart, ordered by time), in archives, in folders below, as TensorBoard lays them out.
+"""Ranks in other forms give the answer of a folder of files: merged into one file (by position, with labels, with
+renumbered
+ids, ordered by time), in archives, in subfolders, in TensorBoard's layout.
 
     check_merged.py --assay build/release/assay
 
-Answers are compared as JSON, but for names of files and what a file as such has: size, checksum, numbers of processes.
+Answers are compared as JSON, without properties of the file: names, size, checksum, numbers of processes.
 """
 
 import argparse
@@ -94,7 +95,7 @@ def check_merged(assay, files, wants, folder):
         merged.write_text(json.dumps(merge(files, way)))
         for verb, want in wants.items():
             told = answer(assay, verb, merged)
-            if way == "sorted":  # the profiler's own rows have a process of no rank: they are left out
+            if way == "sorted":  # the profiler's own events belong to no rank and are omitted
                 for rank, as_told in zip(want.get("ranks", []), told.get("ranks", [])):
                     if 0 <= rank.get("events", 0) - as_told.get("events", 0) < 8:
                         as_told["events"] = rank["events"]

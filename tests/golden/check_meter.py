@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Energy attribution against a physical power meter: four public recordings of three cards.
 
-tests/data/power_meter (GPU_Power_Benchmark of Yang, Adamek and Armour, MIT; reduced) has what nvidia-smi wrote, when a load
-kernel ran, and what a meter between board and supply measured in means over 2 ms. From the first two `assay power
-attribute` says what the kernel took above idle; the third says what is true. The gain of each card's sensor is that of the
-authors' steady-state regression (sensor = gain x meter + offset), with 3 % either way. --write makes docs/measured/meter.md.
+tests/data/power_meter (GPU_Power_Benchmark of Yang, Adamek and Armour, MIT; reduced) has the nvidia-smi log, the times
+of a load kernel, and the samples of a meter between board and supply, averaged over 2 ms. From the first two `assay
+power attribute` computes the energy of the kernel above idle; the third has the truth. The gain of each sensor is that
+of the authors' steady-state regression (sensor = gain x meter + offset), with 3 % either way. --write makes
+docs/measured/meter.md.
 """
 
 import argparse
@@ -22,8 +23,8 @@ PAGE = ROOT / "docs/measured/meter.md"
 GAINS = {"a100_5050": (.954, -1.18), "a100_step": (.954, -1.18), "rtx4090_step": (1.0445, -22.6), "a5000_step": (.9082, 6.30)}
 GAIN_KNOWN = .03
 EPOCH = 1_700_000_000  # 2023-11-14 22:13:20 UTC
-# What is asked, the case, the log's column, its shift in s, how the load is named, and what more of the trace is known to
-# be idle: s before and after the load. A miss that is known has its reason.
+# Name, case, column of the log, its shift in s, naming of the load, and the known idle time of the trace in s before
+# and after the load. A known miss has its reason.
 CASES = [
     ("A100, 50 % duty", "a100_5050", 1, 0, "load", (1, .3), ""),
     ("its log 10 ms late", "a100_5050", 1, .01, "load", (1, .3), ""),
@@ -38,8 +39,8 @@ CASES = [
     ("RTX A5000, one step, mean of 1 s", "a5000_step", 1, 0, "load", (4, .3),
      "a step of 6 s is short for a 1 s mean with a tail of its own: the interval may miss by a little"),
 ]
-WITHIN = .05        # of the meter, every estimate
-TOTAL_WITHIN = .02  # of the meter's whole
+WITHIN = .05        # of the meter, for every estimate
+TOTAL_WITHIN = .02  # of the meter's total
 
 
 def table(name):
@@ -123,7 +124,7 @@ def judge(assay, case, folder):
     base = (energy["base_w"] - offset) / gain
     found = {row["name"]: row for row in energy["kernels"]}
     fixed = {row["name"]: row["energy_j"] for row in held["kernels"]}
-    # Of what ran while the log covered it: what lies outside is scaled by duration.
+    # Activity inside the log; energy outside is scaled by duration.
     whole = {k: sum(b - a for a, b in spans) for k, spans in kernels.items()}
     scale = {k: whole[k] / (found[k]["busy_ns"] * 1e-9) for k in kernels}
     total = base * (last - first) + sum(found[k]["energy_j"] * scale[k] for k in kernels) / gain

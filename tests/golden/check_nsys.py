@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Compares `assay info --format json` on the Nsight Systems exports of the corpus with what
-nsys_reference.py computes from their tables, key by key, and with event lists that other tools made
-of the same recording.
+"""Compares `assay info --format json` on the Nsight Systems exports of the corpus with the results of
+nsys_reference.py, key by
+key, and with event lists of other tools for the same recording.
 
     check_nsys.py --assay build/release/assay
 """
@@ -30,7 +30,7 @@ def durations(path, wanted=lambda row: True):
 
 
 def against_event_lists(assay):
-    """cloverleaf_*.csv: the same run as listed by another reader of the format."""
+    """cloverleaf_*.csv: the same run from another reader of the format."""
     path = FOLDER / "cloverleaf_a100.sqlite"
     done = subprocess.run([assay, "info", "--format", "json", path], capture_output=True, text=True)
     summary = json.loads(done.stdout)

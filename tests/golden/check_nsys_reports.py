@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Raw reports of Nsight Systems are exported by the nsys of the machine, once, and answer as their export does.
+"""Raw reports of Nsight Systems are exported once by the installed nsys, and give the same answer as their export.
 
     check_nsys_reports.py --assay build/release/assay
 """
@@ -24,7 +24,7 @@ cp {export} "$7"
 
 
 class Machine:
-    """A home, a folder of reports and a pretended nsys."""
+    """A home, a folder of reports and a fake nsys."""
 
     def __init__(self, assay, folder):
         self.assay, self.folder, self.faults = assay, pathlib.Path(folder), []

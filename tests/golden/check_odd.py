@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Feeds every broken input of tests/golden/odd_expectations.tsv to the binary and checks what the
-table says: exit code, message, import log, counts."""
+"""Runs the binary on every broken input of tests/golden/odd_expectations.tsv and compares exit code, message, import
+log and counts with the table."""
 
 import argparse
 import json

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The table of `assay options`, what is made of it, and what the parser does: they must say the same.
+"""The table of `assay options`, its derived documents, and the parser must agree.
 
---help of every verb has every option of the table; every word of a choice is taken and another one refused by
-naming the words; bash completes every verb, option and word; the scripts and the manual page have no fault that
-their own programs find (where these are installed); refusals.tsv has command lines that are wrong, with what is said.
+--help of every verb has every option of the table. Every value of a choice is accepted; another value is refused with
+the list of values. bash completes every verb, option and value. The scripts and the manual page pass their own linters,
+if installed. refusals.tsv has wrong command lines with their messages.
 """
 
 import argparse
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TRACE = ROOT / "examples" / "h100_vit_inference.json.gz"
 TOOL = ROOT / "tools" / "option_table.py"
 WRONG = "no-such-word"
-# Verbs whose --format is refused by the verb, once it runs, with what they need to get there.
+# Verbs that refuse --format only when they run, with the inputs that they need for that.
 LATE = {"report": [TRACE], "launch": [TRACE], "sweep": [TRACE], "fusion": [TRACE], "overhead": [TRACE], "breakdown": [TRACE],
         "info": [TRACE], "diff": [TRACE, TRACE]}
 problems = []
@@ -53,7 +53,7 @@ def check_table(assay, verbs):
 
 
 def check_overview(assay, verbs):
-    """Every verb is in the overview; a word that is none is answered with the one that was meant."""
+    """Every verb is in the overview; an unknown verb gets a suggestion."""
     overview = run(assay, "--help").stdout
     for verb in verbs:
         name = verb["name"].split()[:1]
@@ -88,7 +88,7 @@ def check_example(assay):
 
 
 def check_words(assay, verbs):
-    """--help comes last: values are looked at before, and nothing runs."""
+    """--help comes last: values are checked before it, and nothing runs."""
     choices = 0
     for verb in verbs:
         for option in verb["options"]:
@@ -111,7 +111,7 @@ def check_words(assay, verbs):
 
 
 def bash_completions(script, lines):
-    """What bash offers for each line, whose last word is being typed."""
+    """The completions of bash for each line, at its last word."""
     asked = [f"source {shlex.quote(str(script))}"]
     for line in lines:
         words = " ".join(shlex.quote(word) for word in line)
@@ -145,7 +145,7 @@ def check_bash(script, verbs):
     check(len(offers) == len(lines), f"bash answered {len(offers)} of {len(lines)} lines")
     for line, word, offer in zip(lines, wanted, offers):
         check(word in offer, f"bash: {' '.join(line)}: offers {offer}, not {word}")
-    # By hand: nothing is offered that does not belong there.
+    # Manual cases: nothing is offered in the wrong place.
     by_hand = [(["re"], "report replay record"), (["launch", "--tree-order", ""], "launch device host"),
                (["throughput", "pre"], "predict"), (["launch", "--tree-o"], "--tree-order"), (["launch", ""], "")]
     offers = bash_completions(script, [["assay", *line] for line, _ in by_hand])
@@ -154,7 +154,7 @@ def check_bash(script, verbs):
 
 
 def plain(text):
-    """Without what makes letters bold: escapes, or each letter struck twice."""
+    """Removes bold formatting: escapes, or each letter struck twice."""
     return re.sub(r".\x08|\x1b\[[0-9;]*m", "", text)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The run on other GPUs and how well a GPU is used, over real traces: on its own card a run takes what was recorded,
-intervals hold their middles, no GPU gives more than the bound, and MFU is that of an independent program."""
+"""Predictions for other GPUs and GPU utilization on real traces: on its own card a run takes the recorded time,
+intervals contain their middles, no GPU exceeds the bound, and MFU equals that of an independent program."""
 
 import argparse
 import gzip
@@ -21,7 +21,7 @@ RUNS = [
     ("tests/data/h200_pairs/checkpoint.before.json.zst", "H200"),
     ("tests/data/kineto/llm/mi300_bert_small.json.gz", "MI300X"),
 ]
-# MFU, and MFU with all pairs over MFU, both by the prototype in Python.
+# MFU, and MFU with all pairs over MFU, both from a Python prototype.
 USES = [
     ("h200_pairs/gpt2.before.json.zst", 0.002, 1.0),
     ("h200_pairs/gpt2_sdpa.after.json.zst", 0.005, 1.009),
@@ -96,7 +96,8 @@ def check_refusals(assay):
 
 
 def check_prices(assay):
-    """Cost is time times price, the energy bound is power times the longest time, and prices that do not fit are refused by name."""
+    """Cost is time times price, the energy bound is power times the longest time, and invalid prices are refused by
+    name."""
     trace = ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
     with tempfile.TemporaryDirectory() as folder:
         def ask(text, *args, code=0):
@@ -132,7 +133,8 @@ def check_prices(assay):
 
 
 def check_like(assay):
-    """A trace has its own host; with a host of half the speed the run is that of --cpu-speed 0.5; other programs are refused."""
+    """The host of the trace is the default. With a host of half the speed the run is that of --cpu-speed 0.5; other
+    programs are refused."""
     trace, other = ROOT / "examples/h100_vit_inference.json.gz", ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
 
     def on(*args):
@@ -165,7 +167,7 @@ def check_like(assay):
 
 
 def check_without_launches(assay):
-    """Kernels without launch calls have an interval; a run of nothing else has neither a bound nor a host."""
+    """Kernels without launch calls have an interval; a run of only such kernels has neither a bound nor a host."""
     trace = ROOT / "tests/data/kineto/hta/trace_compare_base.json.gz"
     answer = json.loads(run(assay, "whatif", trace, "--on", "H100,A100-80GB,V100-32GB", "--peaks", "A100-80GB", "--format", "json"))
     on = answer["whatif"]["on"]
@@ -196,7 +198,7 @@ def check_use(assay, path, mfu, all_pairs):
 
 
 def check_first_screen(assay):
-    """MFU of GPU-bound runs only, the same number as in breakdown; gates and rows of diff."""
+    """MFU only for GPU-bound runs, equal to that of breakdown; gates and rows of diff."""
     pairs = ROOT / "tests/data/h200_pairs"
     after, before = pairs / "precision.after.json.zst", pairs / "precision.before.json.zst"
     screen = " ".join(run(assay, after).split())

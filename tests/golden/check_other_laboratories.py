@@ -30,7 +30,8 @@ PAGE = os.path.join(ROOT, "docs", "measured", "throughput_other_laboratories.md"
 ROWS = os.path.join(ROOT, "tests", "data", "serving_public.csv")
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 FOLDS = 5
-# TPOT of 90 % intervals where requests in flight were limited, each laboratory counting the same: below this something broke (measured: 85.3 and 87.8 %, of ten and fourteen laboratories).
+# TPOT coverage of 90 % intervals at limited concurrency, with equal weight per laboratory; a lower value is a
+# regression (measured: 85.3 and 87.8 %, of ten and fourteen laboratories).
 LEAST_HELD = 0.8
 
 
@@ -103,7 +104,7 @@ def is_limited(row, closed):
 
 
 def lines(title, told, closed):
-    """closed: campaign, sizes and what was measured of rows whose requests in flight were limited."""
+    """closed: benchmark run, sizes and measurements of rows with limited concurrency."""
     out = [f"| **{title}** | | | | | | | |"]
     for name in ("TTFT", "TPOT", "end to end"):
         of = [row for row in told if row["latency"] == name]

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that an output file is written whole or not at all, and that its name tells the format.
+"""An output file is written completely or not at all, and its name determines the format.
 
-Against a full disk (a tiny file system is not to be had without privileges: /dev/full, and a limit on the
-size of files), folders that are not there or not to be written to, inputs as outputs, links, pipes and
-readers that stop early.
+Cases: a full disk (/dev/full and a limit on file sizes, because a tiny file system needs privileges), missing or
+read-only folders, inputs as outputs, links, pipes, and readers that stop early.
 """
 
 import argparse
@@ -95,7 +94,7 @@ def check_diff_formats(assay, folder):
 
 
 def check_inputs_survive(assay, folder):
-    """What a command reads, it does not overwrite, whatever option names the file."""
+    """A command does not overwrite its input, whatever option names the file."""
     inputs = {name: folder / name for name in ("in.json", "log.csv", "sizes.csv")}
     inputs["in.json"].write_bytes(gzip.decompress(TRACE.read_bytes()))
     inputs["log.csv"].write_text("time,power\n1,2\n")
@@ -121,7 +120,7 @@ def check_inputs_survive(assay, folder):
 
 
 def check_examples(assay, folder):
-    """Help begins with command lines that work: every option is the verb's, and those on one trace run."""
+    """Help begins with valid command lines: every option belongs to the verb, and those on one trace run."""
     (folder / "trace.json.gz").write_bytes(TRACE.read_bytes())
     (folder / "prices.csv").write_text("gpu,usd_per_gpu_hour\nH100,2.5\nH200,3.2\nB200,4.8\n")
     for verb in json.loads(run(assay, "options").stdout)["verbs"]:
@@ -143,7 +142,7 @@ def check_examples(assay, folder):
 
 
 def check_words(assay, folder):
-    """Sentences that a reader meets before any number."""
+    """Sentences that precede any number."""
     empty = folder / "none.json"
     empty.write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, '
                      '"ts": 1, "dur": 2}]}')

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares `assay overhead --format json` with the same numbers computed a second time, from the JSON.
+"""Compares `assay overhead --format json` with a second computation from the JSON.
 
     check_overhead.py --assay build/release/assay [NAME...]
 
-Written from docs/metrics.md (Overhead), sharing no code with Assay; slow and obvious. Links between
-operators, calls and kernels come from reference.py. NAMEs choose traces by a part of their name.
+Written from docs/metrics.md (Overhead) without Assay's code; slow and simple. Links between operators, calls and
+kernels come from reference.py. NAMEs select traces by a part of their name.
 """
 
 import argparse
@@ -21,19 +21,19 @@ import reference
 
 SKIP = 77
 TIMEOUT_S = 600
-ESTIMATES_NS = 500, 1_000_000  # an estimate outside is none
+ESTIMATES_NS = 500, 1_000_000  # an estimate outside is rejected
 LEAST_SAMPLES = 8
-BUDGET_S = 30  # after this no further trace is begun; small ones go first
+BUDGET_S = 30  # no further trace starts after this; small ones go first
 NOISE_NS = 100
-# Other ranks and other writings of a run that is checked; named on the command line they are read.
-# Calls in which a thread does nothing that leads to a launch: it waits for the device, or has memory mapped.
+# Other ranks and forms of a run that is already checked; they are read if named on the command line. Calls in which a
+# thread does no launch work: it waits for the device or maps memory.
 TAKES_OUT = re.compile(r"^(?!\w*Memcpy\w*Async)(?!\w*Get\w*Alloc)(cuda|cu|hip)\w*(Synchronize|Memcpy|Malloc|MemAlloc|HostAlloc"
                        r"|HostRegister|HostUnregister|Free|MemCreate|MemMap|MemUnmap|MemRelease|MemSetAccess"
                        r"|AddressReserve|PoolTrimTo|ArrayCreate|ArrayDestroy)")
-QUEUE_FULL_NS = 100_000  # a launch call that takes longer waits from here on
+QUEUE_FULL_NS = 100_000  # a longer launch call waits for the queue
 TWINS = re.compile(r"megatron_kineto_[1-7]|rank-1$|operator_cats|trace_diff_control")
 
-# Board as its driver names it, and the launch of a null kernel under the PyTorch profiler.
+# The board name from the driver, and the null-kernel launch time under the PyTorch profiler.
 FLOORS = {"A100-SXM4-80GB": 2261, "H100 PCIe": 2375, "GH200": 2772}
 
 GENERIC = {"kernel", "kernel2", "_kernel", "device_kernel", "kernel_entry", "run", "launch",
@@ -43,9 +43,9 @@ ATTENTION = ["flash_fwd", "flash_bwd", "flash", "fmha", "attention"]
 
 
 def clean(raw):
-    """Equal for two kernels exactly where Assay's cleaned names are; the text need not be."""
+    """Equal for two kernels exactly if Assay's cleaned names are equal; the text may differ."""
     text = raw.replace("(anonymous namespace)::", "").replace("<unnamed>::", "")
-    # Parameters and template arguments of all scopes, from the outside in.
+    # Removes parameters and template arguments of all scopes, outermost first.
     kept, depth = [], 0
     for i, char in enumerate(text):
         if char in "<({[" and not (char == "<" and (i == 0 or not re.match(r"[\w\]]", text[i - 1]))):
@@ -90,7 +90,7 @@ def quantile(values, q):
 
 
 class OpenFrames:
-    """Frames open on one thread, asked for at growing times."""
+    """The open frames of one thread, queried at ascending times."""
 
     def __init__(self, frames):
         self.frames = sorted(frames, key=lambda frame: frame.start)
@@ -120,7 +120,7 @@ def ask_frames(tables, rows, answer):
 
 
 def around(op):
-    """Operators around and including op, innermost first, profiler steps left out."""
+    """op and its enclosing operators, innermost first, without profiler steps."""
     chain = []
     while op is not None:
         if not reference.is_step(op):
@@ -130,8 +130,8 @@ def around(op):
 
 
 def engine_runs(op, numbered):
-    """Whether PyTorch's backward engine runs an operator, and no Python: of the operators around and including it,
-    innermost first, the first whose name tells. Numbered: whether the file numbers the engine's nodes."""
+    """True if PyTorch's backward engine runs an operator, without Python: decided by the first conclusive name among op
+    and its enclosing operators. numbered: the file numbers the engine's nodes."""
     for op in around(op):
         if op.name.startswith(("autograd::engine::", "torch::autograd::")):
             return True
@@ -220,7 +220,7 @@ def dispatch_base(owned, is_library):
 
 
 def launch_floor(tables, header, kernels):
-    """(source, nanoseconds) of the trace's one floor."""
+    """(source, nanoseconds) of the launch-overhead floor of the trace."""
     names = {int(device["id"]): device.get("name") or ""
              for device in header.get("deviceProperties") or [] if "id" in device}
     used = {names.get(kernel.lane[0], "") for kernel in kernels}
@@ -250,7 +250,7 @@ def launch_floor(tables, header, kernels):
 
 
 def outermost_ends(tables):
-    """Sets op.before for every outermost operator: when the last one before it on its thread had ended."""
+    """Sets op.before for every outermost operator: the end of the previous one on its thread."""
     lanes = collections.defaultdict(list)
     for op in tables["ops"]:
         chain = around(op)
@@ -264,13 +264,13 @@ def outermost_ends(tables):
 
 
 class Thread:
-    """Time of one thread, of which some is spent waiting."""
+    """Time of one thread without its waits."""
 
     def __init__(self, calls):
         self.waits = [(call.start, call.end) for call in calls if TAKES_OUT.search(call.name)]
 
     def worked(self, start, end, but=()):
-        """Length of [start, end) outside of the waits and of `but`, instant by instant of their edges."""
+        """Length of [start, end) outside the waits and `but`, by interval between their edges."""
         spans = [(max(a, start), min(b, end)) for a, b in [*self.waits, *but] if a < end and b > start]
         edges = sorted({start, end, *(edge for span in spans for edge in span)})
         return sum(b - a for a, b in zip(edges, edges[1:]) if not any(x <= a and b <= y for x, y in spans))
@@ -306,7 +306,7 @@ def exclusive(tables, owned, base):
                     entry = python
             end = max(call.end, start)
             full = [(max(start, call.start + QUEUE_FULL_NS), end)]
-            # Only waits that began in this tile are known to be its own.
+            # Only waits that began in this tile belong to it.
             thread.waits = [(a, b) for a, b in thread.waits if a >= opened]
             dispatch = thread.worked(entry, start)
             sums["py"] += thread.worked(python, entry)
@@ -319,7 +319,7 @@ def exclusive(tables, owned, base):
 
 
 def overhead(path):
-    """The keys of the overhead section that can be told from the file by plain rules."""
+    """The keys of the overhead section that follow from the file by simple rules."""
     events, header = reference.read_events(path)
     data = reference.Import(events, header)
     tables = data.tables
@@ -342,11 +342,11 @@ def overhead(path):
     want["exclusive_dispatch_ns"] = parts["dispatch"]
     want["ct_ns"] = parts["ct"]
     want["ft_ns"] = parts["py"] + parts["dispatch"] - parts["ct"]
-    if base is None and parts["ct"] > 0:  # nothing native to compare with
+    if base is None and parts["ct"] > 0:  # no native call to compare with
         want["ft_ns"] = want["ct_ns"] = None
     want["kt_ns"] = want["exclusive_call_ns"] = parts["call"]
     want["t_orch_ns"] = want["t_orch_exclusive_ns"] = parts["py"] + parts["dispatch"] + parts["call"]
-    if kernels and want["t_orch_ns"] == 0:  # nothing could be charged: that is no 0
+    if kernels and want["t_orch_ns"] == 0:  # nothing could be attributed: unknown, not 0
         want.update(dict.fromkeys(("t_py_ns", "ft_ns", "ct_ns", "kt_ns", "t_orch_ns")))
     want["t_py_as_printed_ns"] = sum(call.entry.start - call.torch for call in owned
                                   if call.entry is not None and call.torch is not None)

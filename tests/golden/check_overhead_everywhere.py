@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What must hold of `report` and `overhead` over every trace at hand, whatever the numbers are.
+"""Invariants of `report` and `overhead` over every available trace.
 
     check_overhead_everywhere.py --assay build/release/assay [NAME...]
 
-A document has one launch floor: every key whose name says that it is one has the same value. No exclusive sum is above
-the time of the host threads, in any window, and the sums of the default mode are exclusive. What the
-numbers should be is checked by check_overhead.py. NAMEs choose traces by a part of their name.
+A document has one launch-overhead floor: every key of a floor has the same value. No exclusive sum exceeds the time of
+the host threads, in any window, and the sums of the default mode are exclusive. check_overhead.py checks the values.
+NAMEs select traces by a part of their name.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SOURCES = {"given", "measured", "published", "estimated", "none"}
 
 
 def floors(node, path=""):
-    """(path, nanoseconds) of every floor in the document; None where it is not known."""
+    """(path, nanoseconds) of every floor in the document; None if unknown."""
     if isinstance(node, dict):
         for key, value in node.items():
             place = f"{path}.{key}"
@@ -40,7 +40,7 @@ def floors(node, path=""):
 
 
 def blocks(node):
-    """Every object that tells a floor in full."""
+    """Every object with a complete floor."""
     if isinstance(node, dict):
         if isinstance(node.get("floor"), dict):
             yield node["floor"]
@@ -65,7 +65,7 @@ def problems_of(document):
             yield "a floor without a sentence"
 
 
-# Whatever leads to launches, each moment of a thread once.
+# Time that leads to launches; each moment of a thread counts once.
 EXCLUSIVE = "exclusive_py_ns", "exclusive_dispatch_ns", "exclusive_call_ns"
 BESIDE = "other_host_ns", "waiting_ns"
 

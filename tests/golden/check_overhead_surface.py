@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks what `assay overhead` does around its numbers: exports, replays, floors, sweeps, and how it refuses.
+"""Checks exports, replays, floors, sweeps and refusals of `assay overhead`.
 
-A kernel database is exported from a real trace and replayed with known times, so that the measured sums can be
-worked out here from the database alone. Everything wrong must leave with 2, name its reason and leave no file.
+A kernel database is exported from a real trace and replayed with known times, so that the measured sums follow from the
+database alone. Every error must exit with 2, name its reason and leave no file.
 """
 
 import argparse
@@ -110,7 +110,7 @@ def check_measured(checker):
 
 
 def check_kernels(checker, database):
-    """The table of the costliest kernels says of each what the database says."""
+    """The table of the most expensive kernels agrees with the database."""
     overhead = json.loads(checker.run("overhead", TRACE, "--top", "0", "--mode", "paper", "--floor", str(FLOOR_NS), "--format",
                                  "json").stdout)["host_overhead"]
     entries = {entry["key"]: entry for entry in database["entries"]}

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""`assay report --perfetto`: the file as ui.perfetto.dev's importer would take it
-(perfetto_importer.py), against the report's JSON, the trace's own file, and what Assay reads from the
-written file.
+"""`assay report --perfetto`: the file as imported by ui.perfetto.dev (perfetto_importer.py), compared with the JSON
+report, the trace itself, and Assay's own import of the written file.
 """
 
 import argparse
@@ -21,7 +20,7 @@ import datasets
 from perfetto_importer import Importer, exact_ns
 
 EXAMPLE = sorted((datasets.ROOT / "examples").glob("*.json.gz"))[0]
-LARGEST = 2 << 20  # of a file; larger ones say nothing new
+LARGEST = 2 << 20  # of a file; larger ones add no coverage
 problems = []
 
 
@@ -30,7 +29,7 @@ def run(assay, *arguments, **options):
 
 
 def track(imported, name):
-    """Slices of Assay's track of that name, whichever lane they are on."""
+    """Slices of Assay's track of that name, on any lane."""
     found = []
     for event in imported.slices:
         lane = imported.threads[event["tid"]][1]
@@ -47,7 +46,7 @@ def argument(slices, key):
     return sum(event["args"].get(key, 0) for event in slices if "args" in event)
 
 
-# Names of idle slices, the causes of flow, by the key of the report that they sum to.
+# Names of idle slices (causes of the graph) by the key of the report that they sum to.
 IDLE_PARTS = {
     "idle_host_busy_ns": ("call", "dispatch", "alloc", "cold"),
     "idle_host_blocked_ns": ("sync",),
@@ -63,7 +62,7 @@ IDLE_PARTS = {
 
 
 def check_sums(expect, imported, report):
-    """Every track against the number of the report to which its slices sum."""
+    """Slices of every track sum to the number of the report."""
     whole = report["launch"]["whole"]
     idle = track(imported, "GPU idle")
     if isinstance(whole["gpu_idle_union_ns"], int):
@@ -175,7 +174,7 @@ def own_events(path):
 
 
 def own_processes(path):
-    """Names of the processes whose operators and frames a Kineto file has, by their ids."""
+    """Names of the processes with operators and frames in a Kineto file, by id."""
     raw = path.read_bytes()
     document = json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
     if isinstance(document, list):
@@ -222,7 +221,7 @@ def check_trace(assay, name, path, folder, against_file):
     expect(again.returncode == done.returncode, f"the written file is not read back: {again.stderr.decode()[:300]}")
     if again.returncode == done.returncode:
         back = json.loads(again.stdout)
-        # What the file lacks, its timeline lacks too, but only the file says so.
+        # The timeline lacks events that the file lost, but only the file reports the loss.
         lost = any(note["severity"] == "data_loss" for note in report["import_log"])
         for key in HEADLINES[:-2] if lost else HEADLINES:
             for difference in list(differences(report.get(key), back.get(key), key))[:3]:
@@ -273,19 +272,19 @@ def check_failures(assay, folder):
     expect(mine.read_bytes() == EXAMPLE.read_bytes(), "an input was overwritten")
     if os.path.exists("/dev/full"):
         refused(b"No space left", EXAMPLE, "--perfetto", "/dev/full", "--format", "json")
-    # A report that cannot be written leaves no timeline either; a broken trace neither.
+    # A failed report or a broken trace leaves no timeline.
     refused(b"", EXAMPLE, "--perfetto", empty / "t.json", "-o", empty / "none" / "r.html")
     cut = empty / "cut.json"
     cut.write_bytes(gzip.decompress(EXAMPLE.read_bytes())[:5000])
     refused(b"truncated", EXAMPLE, cut, "--perfetto", empty / "t.json")
     expect(left(empty) == ["copy.json.gz", "cut.json"], f"left behind: {left(empty)}")
-    # A full disk in the middle of the file: the limit on file sizes stands in for it.
+    # A limit on file sizes simulates a full disk midway.
     limited = subprocess.run(["sh", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "sh", assay, "report", str(EXAMPLE),
                               "--perfetto", str(empty / "t.json"), "--format", "json"], capture_output=True,
                              timeout=600, check=False)
     expect(limited.returncode == 2 and b"cannot write" in limited.stderr, f"full disk: {limited.stderr[-300:]}")
     expect(left(empty) == ["copy.json.gz", "cut.json"], f"left behind by a full disk: {left(empty)}")
-    # A pipe whose reader leaves early is no failure, and stays a pipe.
+    # A pipe with a reader that leaves early is no failure, and stays a pipe.
     pipe = empty / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["head", "-c", "100", str(pipe)], stdout=subprocess.PIPE) as reader:
@@ -295,7 +294,7 @@ def check_failures(assay, folder):
 
 
 def check_several(assay, folder):
-    """Ranks in one file: a group of processes each, and no id twice."""
+    """Ranks in one file: a process group each, with unique ids."""
     for rank in range(3):
         document = json.loads(gzip.decompress(EXAMPLE.read_bytes()))
         document["distributedInfo"] = {"rank": rank, "world_size": 3, "backend": "nccl"}
@@ -326,7 +325,7 @@ def check_several(assay, folder):
 
 
 def check_among_its_traces(assay, folder):
-    """A timeline in the folder of its traces is no trace of it: the next report is the one before."""
+    """A timeline in the folder of its traces is not a trace: the next report is the same."""
     for ranks, name in ((1, "timeline.json"), (2, "timeline.json.gz")):
         place = folder / f"of{ranks}"
         place.mkdir()
@@ -341,7 +340,7 @@ def check_among_its_traces(assay, folder):
 
 
 def crooked_trace(seed):
-    """What no profiler should write and all do: rows that cross, ids that are texts or repeat, deep stacks."""
+    """Irregular input that real profilers write: crossing events, textual or repeated ids, deep stacks."""
     dice = random.Random(seed)
     events = [{"ph": "M", "name": "thread_name", "pid": 4000, "tid": 4000, "args": {"name": "main \"thread\""}}]
     lanes = [(4000, 4000), (4000, 4001), ("python", 4001), (0, "worker"), (-1, 5)]
@@ -386,7 +385,7 @@ def check_crooked(assay, folder):
 
 
 def check_telemetry(assay, folder):
-    """Samples of a log beside the trace are counters at their times."""
+    """Samples of a concurrent log are counters at their times."""
     second, start = 10**9, 1735689600 * 10**9  # 2025-01-01
     launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 100.5, "dur": 9,
               "args": {"correlation": 1}}
@@ -409,7 +408,7 @@ def check_telemetry(assay, folder):
             if series == "power_w" and cat == "assay"}
     if told != watts:
         problems.append(f"telemetry: {len(told)} samples of {len(watts)}: {sorted(told.items())[:3]}")
-    # Readings stand for the time between them: 0.1 s each step, at the mean of its two ends.
+    # Samples are integrated linearly: 0.1 s each step, at the mean of its two ends.
     values = list(watts.values())
     joules = sum((a + b) / 2 * 0.1 for a, b in zip(values, values[1:]))
     energy = [value for _, _, series, _, value, cat in imported.counters if series == "energy_j" and cat == "assay"]

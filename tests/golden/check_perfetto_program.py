@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`assay report --perfetto` in Perfetto itself: the trace processor behind ui.perfetto.dev
-(tests/perfetto/query.mjs) takes the file without a complaint and holds what our model of its importer
-(perfetto_importer.py) says, slice by slice, argument by argument, arrow by arrow.
+"""`assay report --perfetto` in Perfetto itself: the trace processor of ui.perfetto.dev (tests/perfetto/query.mjs)
+imports the file without errors and agrees with the model of its importer (perfetto_importer.py), slice by slice,
+argument by argument, arrow by arrow.
 """
 
 import argparse
@@ -63,8 +63,8 @@ class Program:
 
 
 def text(value):
-    """A value as Perfetto shows it: numbers alike, whether written 3 or 3.0, and rounded, because its own
-    reading of decimals is off in the last bit. It takes integers as signed ones."""
+    """A value as Perfetto shows it: numbers in one form, whether written 3 or 3.0, and rounded, because its decimal
+    parser is off in the last bit. It reads integers as signed."""
     try:
         number = float(value)
     except (TypeError, ValueError):

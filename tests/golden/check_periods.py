@@ -3,12 +3,11 @@
 
     check_periods.py --assay build/release/assay
 
-Runs of known structure are generated as kernel traces of rocprofv3 and as Kineto files without a host
-side, with what stands around iterations in practice: start-up, autotuning, an evaluation, a
-checkpoint, logging every few steps. Of each, the number of iterations, the layers of every stack, and
-where they can be told the kernels per phase must be those that were generated; where no iteration can
-be told apart (one pass, a loop over one kernel), none. Public traces follow where they are here, with
-what a person read in them.
+Runs of known structure are generated as kernel traces of rocprofv3 and as Kineto files without host events, with
+realistic work around iterations: start-up, autotuning, an evaluation, a checkpoint, logging every few steps. The number
+of iterations, the layers of every stack, and the kernels per phase, if known, must be those generated. Runs without
+distinguishable iterations (one pass, a loop over one kernel) must have none. Public traces follow, if available, with
+values that a person counted in them.
 """
 
 import argparse
@@ -155,8 +154,7 @@ def as_kineto(run, path):
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
 
 
-# What was generated: iterations (0 = none told), layers per stack (None = not asked), kernels per phase
-# where told.
+# The generated structure: iterations (0 = none), layers per stack (None = unchecked), kernels per phase if known.
 CASES = [
     ("training", training, 30, [12],
      {"forward": 30 * 12 * 10, "backward": 30 * (12 * 12 + 1), "optimizer": 30 * 3}),  # and the loss's, by its name
@@ -166,7 +164,7 @@ CASES = [
     ("loop", loop, 0, [], None),
     ("hybrid", hybrid, 0, [48], None),
 ]
-PUBLIC = [  # iterations and what tells them
+PUBLIC = [  # iterations and their source
     ("nsys/cloverleaf_a100.sqlite", 10, "kernel_period"),
     ("perf/mi300_xdit_flux_it0.json.gz", 4, "kernel_period"),
     ("kineto/sglang/sglang_mi300_qwen3-8b_prefilldecode.json.gz", 0, "whole_trace"),
@@ -175,8 +173,8 @@ PUBLIC = [  # iterations and what tells them
 ]
 
 
-# Kernels of six steps of decoding, 923 dispatches apart, of which a filter left 24 each; read without the
-# table of calls beside it, which has a few of them.
+# Kernels of six decoding steps of 923 dispatches each, of which a filter left 24. Read without the table of calls next
+# to it, which has a few of them.
 ALONE = ("rocm/rocprofv3/decode_kernel_trace.csv", 6, "kernel_period")
 
 
@@ -189,7 +187,7 @@ def levels_of(assay, path):
 
 
 def words_on_launches(assay, path):
-    """Sentences that speak of launches, of a file that has none."""
+    """Sentences on launches for a file that has none."""
     for verb in ("report", "breakdown"):
         done = subprocess.run([assay, verb, str(path), "--format", "json"], capture_output=True, timeout=600, check=True)
         for words in json.loads(done.stdout)["headline"]:

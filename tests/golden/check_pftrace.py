@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A Perfetto trace of rocprofv3 gives the answer of its JSON with the same rows; other tools' track events give that of a
-Chrome trace; a cut or damaged file is refused by name or counted.
+"""A Perfetto trace of rocprofv3 gives the answer of its JSON with the same events. Track events of other tools give
+that of a Chrome
+trace. A truncated or damaged file is refused by name or counted.
 
     check_pftrace.py --assay build/release/assay
 """
@@ -88,7 +89,7 @@ class Answers(Checker):
         return json.dumps(self.compared(document, {"profiler", "format", *without}), sort_keys=True).replace(path.name, "FILE")
 
     def compared(self, value, without):
-        """What two forms of one run have in common: neither the name of the form nor its metadata."""
+        """The common part of two forms of one run: without the name of the form and its metadata."""
         if isinstance(value, dict):
             return {key: self.compared(one, without) for key, one in value.items() if key not in without}
         if isinstance(value, list):
@@ -125,7 +126,7 @@ def check_rocprof(checker):
         checker.expect("rocprofiler-systems without oddities", not log, log)
         report = json.loads(checker.run(path).stdout)
         same = json.loads(checker.run(checker.folder / "a.json").stdout)
-        # Without annotations the file does not tell the streams of copies.
+        # Without annotations the streams of copies are unknown.
         for key in same["summary"] if annotated else ("bottleneck", "window_ns", "total_ns"):
             found, wanted = (one["summary"].get(key) for one in (report, same))
             checker.expect(f"rocprofiler-systems, {annotated}: {key}", found == wanted, f"{found} {wanted}")
@@ -230,7 +231,7 @@ def check_oddities(checker, whole, parts):
     checker.refused("no trace", checker.write("meta.pftrace", message(1, message(33, b"\x08\x01" * 40))), "without track events")
     bomb = message(1, message(50, zlib.compress(bytes(80 << 20), 9)))
     checker.refused("a bomb", checker.write("bomb.pftrace", pftrace.joined(head, some) + bomb), "more than 64 MiB")
-    # Of the whole file any byte: read or refused, in the same way each time.
+    # Any changed byte of the file: read or refused, in the same way each time.
     random.seed(7)
     for at in random.sample(range(len(whole)), 60):
         changed = bytearray(whole)
@@ -240,7 +241,7 @@ def check_oddities(checker, whole, parts):
 
 
 def check_speed(checker):
-    """Of 100,000 rows: at least 0.3 of the speed of the same rows as JSON of rocprofv3."""
+    """100,000 events: at least 0.3 of the speed of the same events as JSON of rocprofv3."""
     run = made_run(11_000)
     head, parts = pftrace.rocprofv3(run)
     files = [checker.write("large.pftrace", pftrace.joined(head, parts)), checker.write("large.json", rocprof_json(run).encode())]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""assay throughput plan on AIConfigurator's public rows: what is told adds up, fits a screen and gets no dearer with
-looser limits; contradictory facts, models without facts and files that are no tables are refused by name. And what
-docs/measured/throughput_latency.md says of intervals and probabilities when whole campaigns are left out."""
+"""assay throughput plan on AIConfigurator's public rows: the answer is consistent, fits a screen and gets no more
+expensive with looser limits. Contradictory specifications, models without specifications and files that are no tables
+are refused by name. Also the claims of docs/measured/throughput_latency.md on intervals and probabilities with whole
+benchmark runs left out."""
 
 import argparse
 import json
@@ -23,7 +24,7 @@ ASKED = {"--model": "Qwen/Qwen3-32B", "--isl": "2048", "--osl": "200", "--rate":
          "--tpot-ms": "50"}
 LINES = 28
 COLUMNS = 80
-# Least shares, of intervals and of limits that were told to be kept with 90 % and more; most of the Brier score.
+# Minimum shares, of covered intervals and of limits promised with at least 90 %; maximum Brier score.
 COVERED = 0.85
 KEPT = 0.90
 BRIER = 0.10
@@ -92,7 +93,7 @@ def check_screen(assay, folder):
         fail(f"the first sentence is no answer: {lines[0]}")
 
 
-# A GPU that no row ran on is let in and marked, and what rests on it is told where the answer is read.
+# A GPU without rows is included and marked, and the answer names its basis.
 def check_new_gpu(assay, folder):
     (folder / "prices.csv").write_text(PRICES + "gb300,1.00,1400,8,4\n", encoding="utf-8")
     told = plan(assay, folder)
@@ -114,7 +115,7 @@ def check_trace(assay, folder):
 
 
 def check_words(assay, folder):
-    """Every GPU that was asked about is named; replicas are explained; no estimate is called the best there can be."""
+    """Every requested GPU is named; replicas are explained; no estimate is called optimal."""
     (folder / "prices.csv").write_text(PRICES + "T4,0.35,70,8,4\n", encoding="utf-8")
     text = " ".join(run(assay, folder, "plan").split())
     silent = " ".join(run(assay, folder, "plan", {"--ttft-ms": "1"}).split())
@@ -170,7 +171,8 @@ def check_left_out(assay, folder):
         fail(f"limits: told {sure['told']:.3f}, met {sure['met']:.3f}, Brier {told['brier']:.3f}")
 
 
-# Two runs of a client of one's own, which calls the engine "vLLM" and no GPU: asked of the table, which calls it "vllm".
+# Two runs of a custom client that calls the engine "vLLM" and names no GPU, planned with the table, which calls it
+# "vllm".
 def check_other_table(assay, folder):
     mine = folder / "mine"
     mine.mkdir()

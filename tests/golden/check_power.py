@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Power logs beside traces, against an independent computation.
+"""Power logs with traces, against an independent computation.
 
-Public logs: every reading is read, and the measured energy is the sum that Python makes of the file.
-A synthetic job: kernels of known power under an nvidia-smi log with a window; the energies that come
-back are the true ones, and the parts sum exactly.
+Public logs: every sample is read, and the measured energy equals Python's sum over the file. A synthetic job: kernels
+of known power under an nvidia-smi log with a window. The energies are the true ones, and the parts sum exactly.
 """
 
 import argparse
@@ -59,7 +58,7 @@ def readings(path, column):
     text = path.read_text()
     lines = text.splitlines()
     if not text.endswith("\n"):
-        lines.pop()  # was being written
+        lines.pop()  # a line still being written
     rows = list(csv.reader(lines, skipinitialspace=True))
     at = [i for i, name in enumerate(rows[0]) if name.split(" ")[0] == column][0]
     found = []
@@ -73,7 +72,7 @@ def readings(path, column):
 
 
 def longest_stand(log):
-    """ms that one reading may stand for: four periods, of the log or of the sensor's new values."""
+    """ms that one sample may cover: four periods, of the log or of the sensor's updates."""
     steps = [t - before for (before, _), (t, _) in zip(log, log[1:])]
     news = [t for (_, before), (t, w) in zip(log, log[1:]) if w != before]
     updates = [b - a for a, b in zip(news, news[1:])]
@@ -114,7 +113,7 @@ def check_public(assay, data, folder, problems):
 
 
 def check_sum(name, energy, problems):
-    if not energy["follows"]:  # made-up kernels over a public log: an interval alone
+    if not energy["follows"]:  # synthetic kernels over a public log: only an interval
         valued = [key for key in ("base_uj", "kernels_uj", "unattributed_uj") if energy[key] is not None]
         if valued or energy["kernels_low_j"] != 0 or energy["kernels_high_j"] > energy["total_high_j"] * (1 + 1e-9):
             problems.append(f"{name}: does not follow, and yet: {valued}, {energy['kernels_low_j']} to {energy['kernels_high_j']} J")
@@ -128,7 +127,7 @@ def check_sum(name, energy, problems):
 
 
 def check_lost(assay, trace, log, problems):
-    """What is missing of a log is said: a cut line, a cut gzip stream, a hole of 8 s."""
+    """Losses of a log are reported: a truncated line, a truncated gzip stream, a gap of 8 s."""
     def exit_code(path, *more):
         return subprocess.run([assay, "power", "attribute", trace, "--samples", path, "--window-ms", "25", *more],
                               capture_output=True, check=False).returncode

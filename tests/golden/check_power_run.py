@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`assay power run` and `calibrate` from the command line on simulated devices: answers close to the
-truth printed beside them, interrupts that lose nothing, and errors with names."""
+"""`assay power run` and `calibrate` from the command line on simulated devices: answers close to the printed truth,
+interrupts without loss, and errors by name."""
 
 import argparse
 import ctypes
@@ -54,8 +54,8 @@ def check_truth(assay):
 
 
 def check_strategies(assay, folder):
-    """FinGraV's Figures 5a and 5b: without aligned clocks the curve is another one, and with runs of every
-    length samples scatter more. The device's clock drifts by 42 ppm and its runs differ in length."""
+    """FinGraV's Figures 5a and 5b: unaligned clocks change the curve, and runs of any length scatter the samples. The
+    device's clock drifts by 42 ppm and its runs differ in length."""
     made = ["power", "run", "--device", "simulated:drift=42", "--workload", "gemm:8192"]
     run_json(assay, *made, "--record", folder / "strategies")
     profile = ["power", "profile", folder / "strategies"]
@@ -67,11 +67,11 @@ def check_strategies(assay, folder):
     check(plain["comparisons"] == [], "a comparison nobody asked for")
     check(plain["kernels"] == power["kernels"], "the profile itself depends on what it is compared with")
     sync, bins = rows["clocks tied by one read"], rows["all runs"]
-    # 42 ppm of the 18 s of the campaign are 0.8 ms of an execution of 2 ms.
+    # 42 ppm of the 18 s of the measurement run are 0.8 ms of an execution of 2 ms.
     check(sync["curve_rms_share"] > 0.05, f"unsynced curves are only {sync['curve_rms_share']} apart")
     check(sync["other_residual_w"] > 1.5 * sync["base_residual_w"], "unsynced samples do not scatter more")
     check(bins["other_residual_w"] > 1.5 * bins["base_residual_w"], "unbinned samples do not scatter more")
-    # Fewer runs (Figure 5c): compared, drawn, and refused by name where there are no more.
+    # Fewer runs (Figure 5c): compared, drawn, and refused by name if there are no more.
     runs = power["kernels"][0]["runs"]
     fewer = run_json(assay, *profile, "--runs", runs // 4).get("power", {})
     check([row["other"] for row in fewer.get("comparisons", [])] == [f"first {runs // 4} runs"], "fewer runs are not compared")
@@ -81,7 +81,7 @@ def check_strategies(assay, folder):
     check(same.get("comparisons") == [], "all runs compared with themselves")
     check(any("no more than" in note for kernel in same.get("kernels", []) for note in kernel["notes"]),
           "not said that there are no more runs")
-    # One clock for both: said by name, not shown as a difference of 0.
+    # A shared clock is reported by name, not shown as a difference of 0.
     probe = (folder / "strategies" / "sync.csv").read_text().split()[1].split(",")
     ahead_ns = 10 * int(probe[1]) - int(probe[2])
     samples = folder / "strategies" / "samples.csv"
@@ -97,7 +97,7 @@ def check_strategies(assay, folder):
 
 
 def check_resume(assay, folder):
-    """A campaign that is killed in the middle and gone on with."""
+    """A measurement run that is killed midway and resumed."""
     arguments = ["power", "run", "--device", "simulated:t=100us", "--workload", "gemm:2048", "--runs", "3000"]
     whole = run_json(assay, *arguments, "--record", folder / "whole")
     command = [assay, *arguments, "--record", folder / "cut"]
@@ -112,7 +112,7 @@ def check_resume(assay, folder):
         if not document:
             return
     a, b = whole["power"]["kernels"][0], resumed["power"]["kernels"][0]
-    # A kill between two appends may cost that one run.
+    # A kill between two appends may cost one run.
     check(abs(a["runs"] - b["runs"]) <= 1, f"resumed: {b['runs']} runs instead of {a['runs']}")
     check(abs(a["ssp_w"] / b["ssp_w"] - 1) < 0.002, "resumed: another SSP power")
     other = run(assay, "power", "run", "--device", "simulated:t=100us", "--workload", "gemm:4096", "--record",
@@ -121,7 +121,7 @@ def check_resume(assay, folder):
 
 
 def check_foreign_folder(assay, folder):
-    """Nothing is written among the user's files, and no folder of theirs is made up."""
+    """No file is written among the user's files, and no folder is created there."""
     theirs = folder / "theirs"
     theirs.mkdir()
     (theirs / "notes.txt").write_text("mine")
@@ -137,8 +137,7 @@ def check_foreign_folder(assay, folder):
 
 
 def check_full_disk(assay, folder):
-    """No file may grow beyond 30 kB, which the campaign needs: it stops by name, and what was written
-    can be gone on with."""
+    """No file may exceed 30 kB, which the measurement run needs: it stops by name and can be resumed."""
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, resource.RLIM_INFINITY))
@@ -159,7 +158,7 @@ def check_calibration(assay, folder):
     done = run(assay, "power", "run", *device[:2], "--seed", "6", "--workload", "gemm:4096", "--calibration",
                found.get("file", ""))
     check(done.returncode == 2 and "calibrate" in done.stderr, "a calibration of another GPU was used")
-    # An undocumented sensor is refused, and answered once it is calibrated.
+    # An undocumented sensor is refused, and accepted after calibration.
     device = ("--device", "simulated:kind=unknown,t=200us,boost=0", "--seed", "9")
     workload = ("--workload", "gemm:2048")
     refused = run_json(assay, "power", "run", *device, *workload, env=env)
@@ -173,8 +172,7 @@ def check_calibration(assay, folder):
 
 
 def check_kept_calibration(assay, folder):
-    """A recording made without calibration takes the one that is kept, and says so; a calibrated one keeps
-    its own."""
+    """A recording without calibration uses the stored one, and says so; a calibrated one keeps its own."""
     env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache2")}
     device = ("--device", "simulated:kind=unknown,t=200us,boost=0", "--seed", "9")
     kept = run_json(assay, "power", "calibrate", *device, env=env).get("calibration", {}).get("file", "")
@@ -215,7 +213,7 @@ def check_kept_calibration(assay, folder):
 
 
 def check_sensors_side_by_side(assay, folder):
-    """A recording that declares twice its window: both are listed, and the one found was used."""
+    """A recording that declares twice its window: both are listed, and the measured one is used."""
     recorded = folder / "twice"
     power = run_json(assay, "power", "run", "--device", "simulated:kind=logger,t=200us,boost=0", "--workload", "gemm:2048",
                      "--seed", 26, "--record", recorded).get("power", {})
@@ -243,7 +241,7 @@ def has_library(name):
 
 
 def check_no_gpu(assay):
-    """Exact messages where no driver is installed. Elsewhere there is nothing to check."""
+    """Exact messages without a driver; skipped if one is installed."""
     if has_library("libcuda.so.1") or has_library("libamdhip64.so.7") or has_library("libamdhip64.so"):
         return
     cuda = ("no NVIDIA driver is installed here (libcuda.so.1: cannot open shared object file: "
@@ -278,7 +276,7 @@ def check_errors(assay):
 
 
 def check_parts(assay, folder):
-    """Power of the GPU's parts in a recording: profiled each, a line where an AMD GPU's are missing."""
+    """Power of GPU components in a recording: each is profiled; a line says so if those of an AMD GPU are missing."""
     parts = folder / "parts"
     run(assay, "power", "run", "--device", "simulated", "--workload", "gemm:8192", "--record", parts)
     power = run_json(assay, "power", "profile", parts)["power"]
@@ -306,7 +304,8 @@ def check_parts(assay, folder):
 
 
 def check_across(assay, folder):
-    """Several workloads, or their recordings, in one table: who complements whom, and which takeaways of the paper hold."""
+    """Several workloads, or their recordings, in one table: complementary pairs, and which takeaways of the paper hold.
+    """
     works = ("gemm:8192", "gemv:8192")
     workloads = [word for work in works for word in ("--workload", work)]
     ran = run_json(assay, "power", "run", "--device", "simulated", *workloads, "--record", folder / "across")
@@ -353,7 +352,7 @@ def main():
             check_no_gpu(assay)
             check_errors(assay)
         finally:
-            # What failed first says why a later check raised.
+            # The first failure explains a later exception.
             for problem in problems:
                 print(problem)
     return 1 if problems else 0

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Holds `power sweep` against made-up work whose energy and time at each power cap are known.
+"""Compares `power sweep` with synthetic work of known energy and time at each power cap.
 
-A cap makes kernels slower and draw less; recordings have unequal numbers of iterations. Of `--jobs N` from `--seed` up, the 95 %
-intervals must hold the true changes; the same work at the same setting must not be told apart; other work is refused."""
+A cap makes kernels slower and reduces their power; recordings have unequal numbers of iterations. Of `--jobs N` from
+`--seed`, the 95 % intervals must contain the true changes. Equal work at equal settings must show no difference;
+different work is refused."""
 
 import argparse
 import json
@@ -19,7 +20,7 @@ SHAPE = [("aten::mm", 30, 420), ("aten::softmax", 12, 180), ("aten::mm", 45, 420
 
 
 class Capped(Job):
-    """Iterations of one shape; `slower` and `watts` are what the cap does to the kernels."""
+    """Iterations of one shape; `slower` and `watts` are the effect of the cap on the kernels."""
 
     def __init__(self, seed, iterations, slower=1.0, watts=1.0, extra=(), scatter=0.01):
         draw = random.Random(seed)
@@ -42,7 +43,7 @@ class Capped(Job):
 
 
 def expected(slower, watts):
-    """Time and energy of an iteration, by hand."""
+    """Time and energy of an iteration, computed directly."""
     pauses = (0.225 * len(SHAPE) + 40) / 1e3
     time = sum(ms for _, ms, _ in SHAPE) * slower / 1e3 + pauses
     energy = sum(ms * above for _, ms, above in SHAPE) * slower * watts / 1e3 + 80 * time

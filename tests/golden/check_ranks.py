@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`assay report` over the ranks of a job: the words of the whole first, memory that of one rank.
+"""`assay report` over the ranks of a job: the sentences on the job come first, and memory is that of one rank.
 
-What it says of the job is held against `assay breakdown`, whose numbers check_breakdown.py works out by itself. For the
-memory, one trace is made long, and given under the names of eight ranks.
+Values of the job are compared with `assay breakdown`, which check_breakdown.py verifies. For the memory test one trace
+is made long and used for eight ranks.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def check_words(assay):
 
 
 def launching_us(path):
-    """From a rank's first launch to its last, less the calls that wait: its host alone takes that long."""
+    """From the first to the last launch of a rank, less the calls that wait: the minimum time of its host."""
     events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
     calls = [event for event in events if event.get("cat") in ("cuda_runtime", "cuda_driver")]
     launches = [event["ts"] for event in calls if "aunchKernel" in event["name"]]
@@ -69,8 +69,8 @@ def launching_us(path):
 
 
 def check_blame(report):
-    """Whatever some ranks do, the run takes no less than the hosts of the others need to launch their work. A replay of
-    collectives alone would say 227 of 634 ms for ranks 0, 2 and 6: it takes pauses that hide behind waiting for none."""
+    """The run takes at least as long as the hosts of the other ranks need to launch. A replay of collectives alone
+    would give 227 of 634 ms for ranks 0, 2 and 6, because it ignores stalls hidden by waiting."""
     blame = report["blame"]
     expect(blame["replay_mismatches"] == 0, f"{blame['replay_mismatches']} points are off the record")
     launching = {int(path.name.split("_")[-1].split(".")[0]): launching_us(path) for path in RANKS.glob("*.json.gz")}
@@ -112,14 +112,14 @@ def every(node, key):
 
 
 def check_two(assay):
-    """A straggler of two: 271,973 us of kernels beside 210,320 us, communication left out."""
+    """A straggler of two: 271,973 us of kernels against 210,320 us, without communication."""
     if not TWO.exists():
         return
     report = json.loads(output(assay, "report", TWO, "--format", "json"))
     words = " ".join(report["headline"])
     expect("GPU 1 computes longest, 1.29 times the other GPU; furthest above the other in " in words, f"two GPUs: {words}")
-    # Its kernels are all called SendRecv. The operators around their launches say all-to-all, all-reduce and all-gather, and
-    # the two ranks leave none of them together: of 128 they are in different groups.
+    # Its kernels are all called SendRecv. The operators of their launches are all-to-all, all-reduce and all-gather,
+    # and the two ranks share none of them: they are in different groups of the 128 ranks.
     told = "No collective is matched over these ranks: who waits for whom is not known."
     expect(told in words, f"not matched: {words}")
     levels = json.loads(output(assay, "breakdown", TWO, "--format", "json"))
@@ -130,7 +130,7 @@ def check_two(assay):
 
 
 def long_trace(path):
-    """One rank several times over, copies one after the other."""
+    """One rank repeated several times."""
     trace = json.loads(gzip.decompress((RANKS / "megatron_kineto_0.json.gz").read_bytes()))
     del trace["distributedInfo"]
     events = trace["traceEvents"]
@@ -150,7 +150,7 @@ def long_trace(path):
 
 
 def peak_bytes(assay, *arguments):
-    """As the program says itself: what wait4 tells begins with the memory of whoever forked."""
+    """Measured by the program itself, because wait4 includes the memory of the forking process."""
     done = subprocess.run([assay, *map(str, arguments), "--perf", "-o", os.devnull], capture_output=True, text=True,
                           timeout=600, check=True)
     return 1024 * int(re.findall(r"^perf write .* peak (\d+) kB", done.stderr, re.MULTILINE)[0])
@@ -164,12 +164,13 @@ def check_memory(assay, folder):
     ranks = sorted(folder.glob("rank_*.json"))
     for form in ("terminal", "html", "json"):
         two, eight = (peak_bytes(assay, "report", *ranks[:count], "--format", form) for count in (2, 8))
-        # A rank keeps its graph and what blame needs: a twelfth of what reading it takes; two runs differ by a tenth.
+        # A rank keeps its graph and the data of the straggler analysis: a twelfth of the memory of reading. Two runs
+        # differ by a tenth.
         expect(eight < 1.75 * two, f"{form}: eight ranks take {eight / 1e6:.0f} MB where two take {two / 1e6:.0f}")
 
 
 def check_helper(assay, folder):
-    """A trace without GPU work that states no rank, in the folder of ranks, leaves every rank its name."""
+    """A trace without GPU activity and rank does not change the names of the ranks in its folder."""
     for rank in RANKS.glob("*.json.gz"):
         (folder / rank.name).symlink_to(rank)
     alone = json.loads(output(assay, "report", folder, "--format", "json"))

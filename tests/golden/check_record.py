@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""`assay record` and `assay null-kernel` on a GPU that does not exist (tests/fakes/fake_tracing.cc):
-every number worked out from that file's head comment, the trace file read by a parser of its own
-(written from docs/formats/assaytrace.md), and everything that goes wrong on real machines."""
+"""`assay record` and `assay null-kernel` on a simulated GPU (tests/fakes/fake_tracing.cc). Every number follows from
+the head comment of that file; an independent parser reads the trace file (written from docs/formats/assaytrace.md).
+Covers the failures of real machines."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import sanitizers
 
-TIMEOUT_S = 600  # nothing waits for it where all is well
+TIMEOUT_S = 600  # never reached in a passing test
 PROCESS, STRING, KERNEL, CALL, COPY, FILL, RANGE, NOTE, LOST, FOOTER, DEVICE, CLOCK, WINDOW = 1, 2, 4, 3, 5, 6, 8, 17, 16, 20, 13, 15, 18
 problems = []
 
@@ -29,7 +29,7 @@ def check(holds, message):
 
 
 class Analyses:
-    """What assay says of the files in a folder."""
+    """Answers of assay for the files in a folder."""
 
     def analyse(self, verb, name, *flags):
         done = subprocess.run([self.assay, verb, str(self.folder / name), *flags, "--format", "json"],
@@ -45,10 +45,10 @@ class Bench(Analyses):
     def __init__(self, assay, fakes, folder):
         self.assay, self.fakes, self.folder = assay, fakes, folder
         self.program = fakes / "assay_traced_program"
-        # ThreadSanitizer, where the recorder is built with it: a child that was forked goes on, reports are kept.
+        # For a recorder with ThreadSanitizer: a forked child continues, reports are kept.
         self.env = dict(os.environ, LD_LIBRARY_PATH=str(fakes), TMPDIR=str(folder),
                         TSAN_OPTIONS=f"die_after_fork=0:log_path={folder}/races",
-                        # LeakSanitizer of GCC 12 falls at times over a thread that ends beside it.
+                        # LeakSanitizer of GCC 12 sometimes crashes when a thread ends concurrently.
                         ASAN_OPTIONS="detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", ""))
         for name in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "FAKE_TRACING"):
             self.env.pop(name, None)
@@ -69,9 +69,9 @@ class Bench(Analyses):
                               check=False, timeout=TIMEOUT_S, env=env, **options)
 
     def staged(self, name, *stages, flags=(), faults="", env=None):
-        """The words of the first stage, then what holds before the next begins, its words, and so on. A condition
-        is asked with the process and its recording so far, until it is true: no stage depends on how fast the
-        machine is. Returns the finished process with what it said."""
+        """The commands of the first stage, then a condition, the commands of the next stage, and so on. The condition
+        is polled with the process and its recording so far, so that no stage depends on the speed of the machine.
+        Returns the finished process with its output."""
         words, gates = list(stages[0]), []
         for place in range(2, len(stages), 2):
             gates.append(self.folder / f"{name}.gate{place}")
@@ -92,12 +92,12 @@ class Bench(Analyses):
         return process
 
     def growing(self, name):
-        """What the one process of a run has written by now."""
+        """The current records of the one process of a run."""
         stem, dot, end = name.partition(".")
         paths = list(self.folder.glob(f"{stem}.*{dot}{end}"))
         try:
             return records(paths[0], whole=False) if len(paths) == 1 else []
-        except FileNotFoundError:  # it got its name in the meantime
+        except FileNotFoundError:  # renamed in the meantime
             return []
 
 
@@ -110,8 +110,7 @@ def checksum(data, seed=0xCBF29CE484222325):
 
 
 def records(path, whole=True):
-    """(kind, bytes) of every record; anything that is no whole block is a problem, or the end of a file that is
-    being written."""
+    """(kind, bytes) of every record. An incomplete block is a problem, or the end of a file that is being written."""
     data = path.read_bytes()
     if not whole and len(data) < 64:
         return []
@@ -185,8 +184,8 @@ def call_names(found):
 
 
 def check_quiet_calls(bench):
-    """Questions that come before every launch are left out, as PyTorch's profiler does, and events stay; also in the
-    second window, since CUPTI forgets it when it is switched on again."""
+    """Queries before every launch are omitted, as in PyTorch's profiler, and events stay. Also in the second window,
+    because CUPTI resets this when it is enabled again."""
     launches = {"cuLaunchKernel": 6, "cudaLaunchKernel_v7000": 6, "cudaEventRecord_v3020": 6}
     questions = {"cudaGetDevice_v3020": 6, "cuCtxGetCurrent": 6}
     words = ("push", "step", "asked", 2, "pop", "asked", 5, "push", "step", "asked", 4, "pop")
@@ -226,7 +225,7 @@ def check_processes(bench):
 
 
 def check_survivor(bench):
-    """A process that outlives the command: its file has no end yet, which is said, and is no success."""
+    """A process that outlives the command: its file has no end yet, which is reported as a failure."""
     command = bench.command("survivor.assaytrace", flags=("--flush-ms", "20"))
     program = command.pop()
     started = bench.folder / "survivor.started"
@@ -250,7 +249,7 @@ def flushed_again(_, found):
 
 
 def check_full(bench):
-    # The file ends in the middle of what one flush writes, or in a later one: both are right.
+    # The file may end within the writes of one flush or of a later one.
     limited = bench.record("full.assaytrace", "launch", 4000, "exit", 4, flags=("--flush-ms", "20"),
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
     check(limited.returncode == 4 and "cannot write" in limited.stderr, f"disk full: {limited.stderr}")
@@ -259,21 +258,21 @@ def check_full(bench):
     fine = bench.record("full0.assaytrace", "launch", 4000, flags=("--flush-ms", "20"),
                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
     check(fine.returncode == 3 and "cannot write" in fine.stderr, f"disk full, the program ends well: {fine.returncode}")
-    # Everything lies in CUPTI's buffers before the first byte is written: each record is kept or counted.
+    # All records are in CUPTI's buffers before the first write: each is kept or counted.
     done = bench.record("limit.assaytrace", "launch", 4000, flags=("--max-bytes", "100000", "--flush-ms", "600000"))
     found = records(bench.folder / "limit.assaytrace")
     kept = len(of_kind(found, KERNEL)) + len(of_kind(found, CALL))
     lost = struct.unpack_from("<IQ", of_kind(found, LOST)[0], 4)[1]
     check((bench.folder / "limit.assaytrace").stat().st_size <= 100_000, "the limit was not kept")
     check(kept > 0 and kept + lost == 8000, f"kept {kept}, lost {lost} of 8000")
-    # What the program does once the file has ended is recorded no more, and not counted.
+    # Later events of the program are neither recorded nor counted.
     check(f"at least {lost} lost" in done.stderr, f"limit: {done.stderr}")
     codes = bench.codes("limit.assaytrace")
     check(codes.get("cut_short") == 1 and codes.get("lost_records") == lost, f"import log: {codes}")
 
 
 def check_full_disk(bench):
-    """A disk that is really full: a small one of our own, where that is allowed."""
+    """A small file system that is really full, if permitted."""
     if os.geteuid() != 0:
         print("a full disk: left out, since in a user's own namespace all folders above belong to nobody that is known")
         return
@@ -295,7 +294,7 @@ def check_full_disk(bench):
 
 
 def check_older_output(bench):
-    """What lies where the output should go: a recording of before is never taken for this one, nor lost."""
+    """Files at the output path: an earlier recording is neither mistaken for this one nor lost."""
     older = bench.folder / "older.assaytrace"
     bench.record("older.assaytrace", "launch", 3)
     before = older.read_bytes()
@@ -315,7 +314,7 @@ def check_older_output(bench):
 
 
 def check_wall_clock_step(bench):
-    """CLOCK_REALTIME is set back by an hour in the middle of the run, between two pairs of clocks."""
+    """CLOCK_REALTIME is set back by an hour during the run, between two clock records."""
     env = dict(bench.env, LD_PRELOAD=str(bench.fakes / "libassay_fake_clock.so"),
                ASAN_OPTIONS="verify_asan_link_order=0:" + bench.env["ASAN_OPTIONS"])
     stages = (("launch", 5), kernels_written(5), ("launch", 2))
@@ -326,7 +325,7 @@ def check_wall_clock_step(bench):
     check(bench.codes("wall.assaytrace") == {"clock_step": 1}, f"import log: {bench.codes('wall.assaytrace')}")
     launch = bench.analyse("launch", "wall.assaytrace").get("launch", {}).get("whole", {})
     check(launch.get("tklqt_ns") == 49000 and launch.get("kernels") == 7, f"CLOCK_MONOTONIC does not step: {launch}")
-    # Where CUPTI's own clock is kept, that is the one that steps.
+    # With CUPTI's own clock, the recorded clock steps.
     bench.staged("own.assaytrace", *stages, flags=("--flush-ms", "100", "--tracer-clock"), env=env)
     check(bench.codes("own.assaytrace").get("tracer_clock_step") == 1, f"own clock: {bench.codes('own.assaytrace')}")
 
@@ -334,7 +333,7 @@ def check_wall_clock_step(bench):
 def check_python(bench):
     """The recorder inside Python: records at the interpreter's exit, children of multiprocessing, the exit code."""
     program = pathlib.Path(__file__).resolve().parent.parent / "collect" / "recorded_program.py"
-    if bench.sanitized():  # Such a recorder cannot be loaded into a Python without.
+    if bench.sanitized():  # Python without sanitizers cannot load such a recorder.
         return
 
     def run(name, *words):
@@ -349,7 +348,8 @@ def check_python(bench):
     both = sorted(len(of_kind(records(path), KERNEL)) for path in bench.folder.glob("spawn.*.assaytrace"))
     check(done.returncode == 5 and both == [2, 4], f"multiprocessing, spawn: {both} {done.returncode} {done.stderr}")
     check("not closed" not in done.stderr, f"multiprocessing, spawn: {done.stderr}")
-    # A forked child of multiprocessing ends by _exit, which nothing in it sees: all of it is there, and told.
+    # A forked child of multiprocessing ends by _exit, which it cannot observe: its data is complete, and the rescue is
+    # reported.
     done = run("forked.assaytrace", 2, "fork", 4, 6)
     files = list(bench.folder.glob("forked.*assaytrace"))
     check(done.returncode == 6 and len(files) == 2, f"multiprocessing, fork: {files} {done.returncode} {done.stderr}")
@@ -359,7 +359,7 @@ def check_python(bench):
 
 
 def check_missing(bench):
-    """What stands in the way, and that the program runs all the same."""
+    """Obstacles are reported, and the program runs in each case."""
     cases = (("no_permission", "NVreg_RestrictProfilingToAdminUsers=0"), ("old_driver", "update the driver"),
              ("subscribed", "another profiler holds CUPTI"), ("old_cupti", "CUDA 11.6 or later"))
     for fault, words in cases:
@@ -378,7 +378,7 @@ def check_missing(bench):
 
 
 def check_which_cupti(bench):
-    """Of several CUPTIs the one that fits the driver goes first, and one that refuses it gives way to the next."""
+    """Of several CUPTIs the one that fits the driver is first; one that rejects the driver is skipped."""
     folder = bench.fakes.parent / "fake_cupti"
     env = dict(bench.env, LD_LIBRARY_PATH=f"{bench.fakes}:{folder}")
     for driver, refuses, version in (("13000", "", 130000), ("12040", "", 26), ("13000", "libcupti.so.13", 26),
@@ -398,7 +398,7 @@ def check_which_cupti(bench):
 
 
 def check_kineto_inside(bench):
-    """Another profiler takes CUPTI over: told which, where PyTorch's is in the process."""
+    """Another profiler takes CUPTI: it is named if PyTorch's is in the process."""
     library = bench.fakes.parent / "fake_cupti" / "libtorch_cpu.so"
     words = "PyTorch's profiler (libkineto) is loaded"
     env = dict(bench.env, LD_PRELOAD=str(library), ASAN_OPTIONS="verify_asan_link_order=0:" + bench.env["ASAN_OPTIONS"])
@@ -428,8 +428,8 @@ def check_loss_and_clocks(bench):
 
 
 def check_no_memory_for_buffers(bench):
-    """A CUPTI before 12.9 dies of a buffer that is NULL: it gets one whose records are counted and thrown away. A
-    newer one drops records by itself."""
+    """A CUPTI before 12.9 crashes on a NULL buffer: it gets one for records to be counted and dropped. A newer one
+    drops records itself."""
     lost = {}
     for version in ("18", "26", "27", "130001"):
         name = f"drops{version}.assaytrace"
@@ -439,9 +439,9 @@ def check_no_memory_for_buffers(bench):
         found = records(bench.folder / name)
         lost[version] = sum(struct.unpack_from("<IQ", record, 4)[1] for record in of_kind(found, LOST))
         check(not of_kind(found, KERNEL) and not of_kind(found, CALL), f"no memory, CUPTI {version}: records")
-    # 4000 launches of a call and a kernel each, and calls of the recorder's own.
+    # 4000 launches with a call and a kernel each, and the recorder's own calls.
     check(all(8000 <= count <= 8010 for count in lost.values()), f"no memory: lost {lost}")
-    # Buffers in every thread's hands, more than there are to throw away.
+    # More buffers in use by threads than there are drop buffers.
     env = dict(bench.env, ASSAY_RECORD_MAX_MEMORY="1000", FAKE_CUPTI_VERSION="26", FAKE_TRACING="keep_buffers")
     done = bench.record("kept.assaytrace", "launch", 40000, "exit", 5, env=env, flags=("--flush-ms", "600000"))
     check(done.returncode == 5 and "0 kernels" in done.stderr, f"many drop buffers: {done.returncode} {done.stderr}")
@@ -461,7 +461,7 @@ def check_capture(bench):
     ready, after = bench.folder / "ready", bench.folder / "after"
 
     def opened(process, found):
-        """The window after the first signal, sent once the program is up."""
+        """The window after the first signal, which is sent when the program is ready."""
         if not ready.exists():
             return False
         if not opened.sent:
@@ -470,7 +470,7 @@ def check_capture(bench):
         return windows(found) == [1]
 
     def closed(process, found):
-        """Its end after the second signal, sent once the launches inside it are made."""
+        """The end of the window after the second signal, which follows the launches inside it."""
         if not after.exists():
             return False
         if not closed.sent:
@@ -508,16 +508,16 @@ def check_ranges(bench):
 
 
 def check_many_names(bench):
-    """Many names of ranges, while capture is off and while it is on: memory stays what it is, each range that is
-    kept has its name, and the names that made room are counted."""
-    if bench.sanitized():  # Their own memory is most of it.
+    """Many range names, with capture off and on: memory stays bounded, each kept range has its name, and evicted names
+    are counted."""
+    if bench.sanitized():  # The sanitizer's own memory dominates.
         return
     for name, count, flags in (("off.assaytrace", 1_000_000, ("--capture-range", "never")), ("on.assaytrace", 200_000, ())):
         memory = bench.folder / f"{name}.memory"
         done = bench.record(name, "ranges", 1, "memory", f"{memory}.1", "ranges", count, "memory", memory, "start",
                             "range number 7", "end", "exit", 0, flags=flags)
         grown = int(memory.read_text()) - int(pathlib.Path(f"{memory}.1").read_text())
-        # 16 MiB of names; besides these what waits for the writer, as many names again and ranges of 48 bytes.
+        # 16 MiB of names; in addition the records to be written, as many names again and ranges of 48 bytes.
         check(grown < (24 << 10 if name == "off.assaytrace" else 56 << 10), f"{name}: {grown} KiB for {count} names")
         found = records(bench.folder / name)
         notes = [struct.unpack_from("<IQq", record, 4) for record in of_kind(found, NOTE)]
@@ -538,7 +538,7 @@ def check_many_names(bench):
 
 
 def check_both_floors(bench, command, floor):
-    """By the runtime a launch takes 9 us to its kernel here, by the driver 7: each is subtracted from its own kind."""
+    """A runtime launch takes 9 us to its kernel here, a driver launch 7: each is subtracted from its own path."""
     names = {"ASSAY_CUDA_RUNTIME": "libcuda.so.1", "FAKE_RUNTIME_LAUNCH_NS": "9000",
              "ASSAY_NVML": str(bench.fakes.parent / "tests" / "libassay_fake_nvidia.so")}
     env = dict(bench.env, **names)
@@ -565,7 +565,7 @@ def check_both_floors(bench, command, floor):
 
 
 def check_null_kernel(bench):
-    if "tsan" in bench.sanitized():  # The driver is then as the recorder is, and `assay` is not.
+    if "tsan" in bench.sanitized():  # The driver is built like the recorder, and `assay` is not.
         return
     floor = bench.folder / "floor.json"
     command = [bench.assay, "null-kernel", "-o", str(floor), "--cupti", str(bench.fakes / "libcuda.so.1")]
@@ -597,7 +597,7 @@ def check_null_kernel(bench):
 
 
 def check_damage(bench):
-    """A file cut at any byte, and any bit of it flipped: whole blocks are read, and the loss is told."""
+    """A file truncated at any byte, and with any bit flipped: complete blocks are read, and the loss is reported."""
     bench.staged("whole.assaytrace", ("launch", 2), kernels_written(2), ("launch", 2), flags=("--flush-ms", "100"))
     data = (bench.folder / "whole.assaytrace").read_bytes()
     for cut in range(0, len(data), 97):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`assay record` on AMD GPUs that do not exist: every number worked out from the head comment of
-tests/fakes/fake_rocprofiler.cc, in its two versions, the file read by the parser of check_record.py."""
+"""`assay record` on simulated AMD GPUs. Every number follows from the head comment of tests/fakes/fake_rocprofiler.cc,
+in its two versions; the parser of check_record.py reads the file."""
 
 import argparse
 import collections
@@ -34,7 +34,7 @@ Copy = collections.namedtuple("Copy", "correlation start end bytes device contex
 
 
 class Recording:
-    """A file, its records by kind."""
+    """A file and its records by kind."""
 
     def __init__(self, path, whole=True):
         self.found = records(path, whole)
@@ -78,8 +78,8 @@ class Bench(check_record.Analyses):
                      "ROCPROFILER_REGISTER_FORCE_LOAD", "ROCPROFILER_REGISTER_LIBRARY", "ROCM_PATH"):
             self.env.pop(name, None)
 
-        # The recorder and what it meets built with ThreadSanitizer, assay without: that can load none of them to
-        # see whether they are there.
+        # The recorder and its libraries built with ThreadSanitizer, assay without: assay then cannot load them to
+        # detect them.
         self.foreign = sanitizers.built_with(build / "libassay_record_amd.so") != sanitizers.built_with(assay)
         self.flags = ("--gpu", "amd") if self.foreign else ()
         if self.foreign:
@@ -140,7 +140,7 @@ def check_round_trip(bench):
 
 
 def check_lanes(bench):
-    """Streams where the library tells them, queues where it does not; GPUs numbered without the CPUs between."""
+    """Streams if the library reports them, else queues; GPUs are numbered without the CPUs."""
     words = ("stream", 3, "launch", 2, "device", 1, "stream", 6, "launch", 1, "stream", 7, "launch", 1, "copy", "1-h-64",
              "copy", "0-1-128", "copy", "h-h-5", "copy", "1-1-7")
     bench.record("lanes.assaytrace", *words, flags=("--all-api-calls",))
@@ -156,7 +156,7 @@ def check_lanes(bench):
     names = [file.texts[rest[1]] for _, rest in devices]
     check([number for number, _ in devices] == [0, 1] and names == ["Fake MI300X", "Fake MI300X second"], f"{devices}")
     check(all(rest[0] == 192 << 30 and rest[2:] == (304, 64, 9, 4, 2100000) for _, rest in devices), f"{devices}")
-    # Copies are made by a call of HSA inside, which the reader looks through where the library tells of it.
+    # An inner HSA call makes the copies; the reader skips it if the library reports the nesting.
     hsa = [call for call in file.calls if call.domain == 2]
     check([call.name for call in hsa] == ["hsa_amd_memory_async_copy_on_engine"] * 4, f"HSA: {hsa}")
     check(len(of_kind(file.found, INSIDE)) == (0 if bench.old else 4), "calls inside calls")
@@ -188,7 +188,7 @@ def check_fill_and_scratch(bench):
 
 
 def check_ranges(bench):
-    """roctx: on CLOCK_MONOTONIC, while the library's clock is 5,000 s off."""
+    """roctx: on CLOCK_MONOTONIC, while the library's clock is off by 5,000 s."""
     before = time.monotonic_ns()
     bench.record("ranges.assaytrace", "name", "worker", "push", "outer", "push", "inner", "launch", 2, "pop", "mark", "m",
                  "pop", "start", "free", "launch", 1, "end", "push", "open")
@@ -254,7 +254,7 @@ def check_kineto(bench):
 
 
 def check_threads(bench):
-    """Four threads, a stream each, buffers that come late: every launch once, with its own call."""
+    """Four threads with a stream each and late buffers: every launch once, with its own call."""
     bench.record("threads.assaytrace", "init", "threads", 4, "threads", 4, faults="late", flags=("--flush-ms", "50"))
     file = bench.read("threads.assaytrace")
     check(len(file.kernels) == 400 and set(file.starts_after_call()) == {7000}, f"{len(file.kernels)} kernels")
@@ -264,7 +264,7 @@ def check_threads(bench):
     lanes = collections.Counter(kernel.stream for kernel in file.kernels)
     check(lanes == ({0: 200, 1: 200} if bench.old else {1: 100, 2: 100, 3: 100, 4: 100}), f"lanes: {lanes}")
     check(not file.lost() and not file.notes(), f"{file.lost()}")
-    # Past a buffer's end, several times.
+    # Wraps the buffer several times.
     done = bench.record("many.assaytrace", "launch", 20000)
     file = bench.read("many.assaytrace")
     check(len(file.kernels) == 20000 and set(file.starts_after_call()) == {7000}, f"many: {done.stderr}")
@@ -275,7 +275,7 @@ def check_drops(bench):
     file = bench.read("drops.assaytrace")
     check(len(file.kernels) == 20 and file.lost() == {1: 10} and "10 lost" in done.stderr, f"dropped: {done.stderr}")
     check(bench.codes("drops.assaytrace").get("lost_records") == 10, "the loss in the import log")
-    # The memory for what waits for the writer is full: the recorder itself drops, and counts.
+    # The recorder's memory is full: it drops and counts records itself.
     done = bench.record("memory.assaytrace", "launch", 4000, more={"ASSAY_RECORD_MAX_MEMORY": "65536"})
     file = bench.read("memory.assaytrace")
     kept, lost = len(file.kernels) + len(file.calls), file.lost().get(1, 0)
@@ -305,7 +305,7 @@ def check_full(bench):
     done = bench.record("full.assaytrace", "launch", 4000, "exit", 4, flags=("--flush-ms", "20"),
                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)))
     check(done.returncode == 4 and "cannot write" in done.stderr, f"disk full: {done.returncode} {done.stderr}")
-    # All of it lies in the library's buffer before the first byte is written: each record is kept or counted.
+    # All records are in the library's buffer before the first write: each is kept or counted.
     bench.record("limit.assaytrace", "launch", 1500, flags=("--max-bytes", "100000", "--flush-ms", "600000"))
     file = bench.read("limit.assaytrace")
     kept, lost = len(file.kernels) + len(file.calls), file.lost().get(3, 0)
@@ -324,7 +324,7 @@ def check_processes(bench):
     both = sorted(len(Recording(path).kernels) for path in bench.folder.glob("early.*.assaytrace"))
     check(both == [2, 4], f"two processes, two files: {both}")
     bench.record("exec.assaytrace", "launch", 3, "exec", "launch", 2)
-    # The first program's end is seen by nobody: what was not flushed is gone, and its file is told as not closed.
+    # The end of the first program is unobserved: unflushed data is lost, and its file is reported as not closed.
     first = [Recording(path) for path in bench.folder.glob("exec.*.assaytrace")]
     check(len(bench.read("exec.assaytrace").kernels) == 2 and len(first) == 1 and
           not of_kind(first[0].found, FOOTER), "a program that becomes another")
@@ -333,7 +333,7 @@ def check_processes(bench):
 
 
 def check_both_vendors(bench):
-    """One process with both: a file of each recorder, each with its own half."""
+    """One process with both vendors: a file of each recorder, with its half of the events."""
     if bench.foreign:
         return
     done = bench.record("both.assaytrace", "launch", 4, "cuda", 6)
@@ -358,7 +358,7 @@ def check_missing(bench):
     done = bench.record("sdk.assaytrace", "launch", 4, more={"LD_LIBRARY_PATH": bench.libraries("")},
                         flags=("--gpu", "amd"))
     check(done.returncode == 2, f"no SDK, the program ends well: {done.returncode}")
-    # Where the loader does not find it, but ROCm's folder has it.
+    # Not found by the loader, but in ROCm's folder.
     rocm = bench.folder / "rocm"
     (rocm / "lib").mkdir(parents=True)
     (rocm / "lib" / "librocprofiler-sdk.so.1").symlink_to(bench.build / bench.sdk / "librocprofiler-sdk.so.1")
@@ -381,7 +381,7 @@ def check_missing(bench):
 
 
 def check_other_tools(bench):
-    """A tool that the environment names is loaded after ours, and that is said."""
+    """A tool in the environment is loaded after the recorder, and this is reported."""
     if bench.foreign:
         return
     done = bench.record("tools.assaytrace", "launch", 4, more={"ROCP_TOOL_LIBRARIES": "/no/such/tool.so"})

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that die while `assay record` records them: whatever the fake CUPTI had written whole into its buffers by
-then (its own ledger says how much) is in the file once, with nothing twice and nothing made up."""
+"""Programs that die while `assay record` records them. Every record that the fake CUPTI completed by then (in its
+ledger) is in the file exactly once, and no other."""
 
 import argparse
 import collections
@@ -45,7 +45,7 @@ def texts(found):
 
 
 def kernel_names(found):
-    """Each name and how often; None: unknown."""
+    """Count per name; None: unknown."""
     told = texts(found)
     ids = [struct.unpack_from("<I", record, 36)[0] for record in of_kind(found, KERNEL)]
     return collections.Counter(told[key] if key != 0 else None for key in ids)
@@ -56,7 +56,7 @@ def correlations(found, kind):
 
 
 class Death:
-    """One recording of a program that dies, with the ledger of what CUPTI had written."""
+    """One recording of a program that dies, with CUPTI's ledger of completed records."""
 
     def __init__(self, bench, name, *words, flags=("--flush-ms", "3600000"), faults="half", env=None, **options):
         self.name = name
@@ -73,7 +73,7 @@ class Death:
         return sum(self.counts[cupti] for cupti in LEDGER_KINDS[kind])
 
     def check_rows(self, ahead=0):
-        """ahead: records that may have been whole just before the ledger had them, where another thread ended it."""
+        """ahead: records that may be complete just before the ledger has them, if another thread ended the process."""
         for kind in LEDGER_KINDS:
             have, want = len(of_kind(self.found, kind)), self.expected(kind)
             check(0 <= have - want <= ahead, f"{self.name}: {have} rows of kind {kind}, the driver had written {want}")
@@ -95,7 +95,7 @@ DEATHS = (("kill", (), 128 + signal.SIGKILL), ("_exit", (3,), 3), ("segfault", (
 
 
 def check_random_deaths(bench):
-    """At 20 places each, which no one chose: within the first buffer and behind many, with and without flushes."""
+    """At 20 random points each: within the first buffer and after many, with and without flushes."""
     dice = random.Random(20261126)
     for verb, words, code in DEATHS:
         for i in range(20):
@@ -104,7 +104,7 @@ def check_random_deaths(bench):
             ranges = dice.randrange(0, 200)
             script = ("push", "step", "copy", 64, "launch", launches, "fill", 8, "graph", dice.randrange(1, 40),
                       *(between if i % 2 else ()), "ranges", ranges, "push", "inner", "launch", 1, verb, *words)
-            # A report of AddressSanitizer, which takes aborts for one, is another end.
+            # AddressSanitizer would report the abort, which changes the kind of death.
             env = dict(bench.env, ASAN_OPTIONS=bench.env["ASAN_OPTIONS"] + ":handle_abort=0")
             flush = "3600000" if i % 3 else str(dice.randrange(10, 40))
             death = Death(bench, f"{verb.strip('_')}{code}-{i}", *script, flags=("--flush-ms", flush), env=env)
@@ -112,7 +112,7 @@ def check_random_deaths(bench):
             check("killed, crashed, called _exit or exec" in death.done.stderr, f"{death.name}: {death.done.stderr}")
             death.check_rows()
             death.check_names()
-            # Right behind a flush CUPTI has no buffer, and nothing is half written; amid one it has two.
+            # Directly after a flush CUPTI has no buffer, and no record is half written; during one it has two.
             half_written = ({}, {UNFINISHED: 1}, {UNFINISHED: 2}) if i % 3 == 0 else ({UNFINISHED: 1},)
             check(losses(death.found) in half_written, f"{death.name}: lost {losses(death.found)}")
             told = texts(death.found)
@@ -126,8 +126,8 @@ def check_random_deaths(bench):
 
 
 def check_killed_from_outside(bench):
-    """A kill that nobody announced, in the middle of whatever the driver does: its ledger is at most one record of
-    each kind behind, and a record that it was writing is no row."""
+    """A kill at an arbitrary moment of the driver: its ledger is late by at most one record of each kind, and a
+    partially written record is dropped."""
     dice = random.Random(7)
     for i in range(20):
         name, ledger = f"outside{i}.assaytrace", bench.folder / f"outside{i}.ledger"
@@ -155,8 +155,8 @@ def check_killed_from_outside(bench):
 
 
 def check_death_while_writing(bench):
-    """In the middle of what the recorder itself does: while a buffer is read, at the first blocks and at later ones, with
-    nothing, half or all of a block in the file."""
+    """Death within the recorder: while a buffer is read, at the first blocks and later ones, with none, half or all of
+    a block in the file."""
     dice = random.Random(64)
     system = dict(bench.env, LD_PRELOAD=str(bench.fakes / "libassay_fake_system.so"),
                   ASAN_OPTIONS="verify_asan_link_order=0:" + bench.env["ASAN_OPTIONS"])
@@ -174,19 +174,19 @@ def check_death_while_writing(bench):
     for i in range(12):
         last = dice.randrange(1, 2 * 3900)
         dies(f"reading{i}", {"FAKE_DIE_AT_RECORD": str(last)}, bench.env, ("launch", 3900))
-    if bench.sanitized():  # It wants to be in front of the C library itself.
+    if bench.sanitized():  # It must precede the C library.
         return
     for last in (1, 2, 3, 4, 5, 6):
         for most in (0, 40, 150_000, 1 << 20):
-            # Blocks of a bank and of a buffer, each more than one.
+            # More than one block each of a bank and of a buffer.
             dies(f"block{last}-{most}", {"FAKE_DIE_AT_BLOCK": f"{last},{most}"}, system,
                  ("ranges", 8000, "launch", 3900))
 
 
 def check_scribbled(bench):
-    """A program that has written over what it shares: nothing is promised of its rows, but the file is valid, or told to be
-    none, and `assay record` lives."""
-    if bench.sanitized():  # The program does not live long enough.
+    """A program that has overwritten the shared memory: its rows are undefined, but the file is valid or reported as
+    invalid, and `assay record` survives."""
+    if bench.sanitized():  # The program dies too early.
         return
     for seed in range(60):
         name = f"scribbled{seed}.assaytrace"
@@ -196,22 +196,22 @@ def check_scribbled(bench):
               f"{name}: {done.returncode} {done.stderr[-300:]}")
         told = bench.folder / name
         if told.exists():
-            # Where nothing could be made of what was shared, the end is as its process left it.
+            # If nothing could be rescued, the file ends as the process left it.
             records(told, whole="in shared memory is lost" not in done.stderr)
         else:
             check("in shared memory is lost" in done.stderr or "whole block" in done.stderr, f"{name}: {done.stderr[-300:]}")
 
 
 def check_names(bench):
-    """Names that were known while the program lived, at an address that another module's kernel has later: never the
-    one for the other."""
+    """Names known while the program lived, at an address that a kernel of another module gets later: names are never
+    confused."""
     seen = lambda _, found: "first" in texts(found).values()
     env = dict(bench.env)
     done = bench.staged("names.assaytrace", ("kernel", "first", "launch", 5), seen, ("launch", 2, "kill"),
                         flags=("--flush-ms", "3600000"), env=env)
     found = records(bench.folder / "names.assaytrace")
     check(kernel_names(found) == {"first": 7}, f"names told ahead: {kernel_names(found)} {done.stderr_text}")
-    if "tsan" in bench.sanitized():  # The program writes over the name that the recorder reads.
+    if "tsan" in bench.sanitized():  # The program overwrites the name that the recorder reads.
         return
     seen_both = lambda _, found: kernel_names(found)["first"] == 5
     bench.staged("again.assaytrace", ("kernel", "first", "launch", 5), seen_both,
@@ -225,14 +225,14 @@ def check_names(bench):
 
 
 def check_other_processes(bench):
-    """Children: each its file, whichever way it ends, and none writes into what another one shares."""
+    """Children: each has its file, however it ends, and none writes into the shared memory of another."""
     done = bench.record("family.assaytrace", "launch", 5, "fork", "launch", 3, "push", "child", "pop", "kill", "join",
                         "launch", 2, "kill")
     files = sorted(bench.folder.glob("family*.assaytrace"))
     kernels = sorted(len(of_kind(records(path), KERNEL)) for path in files)
     ranges = sorted(len(of_kind(records(path), RANGE)) for path in files)
     check(done.returncode == 137 and kernels == [0, 7] and ranges == [0, 1], f"a family: {kernels} {ranges} {done.stderr}")
-    # One that goes on when the command has ended: told, and nothing is written into its file.
+    # A process that continues after the command: it is reported, and nothing is written into its file.
     end, gate = bench.folder / "lasting.end", bench.folder / "lasting.gate"
     script = f"'{bench.program}' launch 3 await '{gate}' launch 2 & '{bench.program}' await '{end}'"
     command = [bench.assay, "record", "-o", str(bench.folder / "lasting.assaytrace"), "--cupti",
@@ -256,8 +256,8 @@ def check_other_processes(bench):
 
 
 def check_parent_killed(bench):
-    """`assay record` itself is killed: the program goes on and closes its file; where it is killed, too, the file is
-    valid as far as it was written, and says that it was not closed."""
+    """`assay record` itself is killed: the program continues and closes its file. If the program is killed too, its
+    file is valid as far as written, and reported as not closed."""
     for end, kernels in (("exit", 15), ("kill", 10)):
         name, gate = f"orphan-{end}", bench.folder / f"orphan-{end}.gate"
         words = ["launch", 10, "await", gate, "launch", 5, *(("kill",) if end == "kill" else ("exit", 0))]
@@ -269,7 +269,7 @@ def check_parent_killed(bench):
         child = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
         process.kill()
         process.wait()
-        if end == "kill":  # Held, so that what it does after the gate is not flushed.
+        if end == "kill":  # Buffered, so that events after the gate are not flushed.
             gate.touch()
         else:
             gate.touch()
@@ -287,17 +287,18 @@ def check_parent_killed(bench):
 
 
 def check_refused(bench):
-    """Without memfd_create: a file in /dev/shm, and where that is small or not there, as before, and told."""
+    """Without memfd_create: a file in /dev/shm, and if that is small or missing, no shared memory, which is reported.
+    """
     preload = dict(bench.env, FAKE_NO_MEMFD="1", LD_PRELOAD=str(bench.fakes / "libassay_fake_system.so"),
                    ASAN_OPTIONS="verify_asan_link_order=0:" + bench.env["ASAN_OPTIONS"])
     death = Death(bench, "shm", "push", "a", "launch", 3000, "kill", env=preload)
     death.check_rows()
     check(RESCUED in notes(death.found) and SHARED_NO_MORE not in notes(death.found), f"/dev/shm: {death.done.stderr}")
-    # More than its 8 buffers hold: those beyond are the process's own, and nothing is twice.
+    # More data than its 8 buffers hold: further buffers are private, and no record is duplicated.
     done = bench.record("shm-full.assaytrace", "launch", 60000, env=preload, flags=("--flush-ms", "3600000"))
     found = records(bench.folder / "shm-full.assaytrace")
     check(len(of_kind(found, KERNEL)) == 60000 and not losses(found), f"/dev/shm, many: {done.stderr}")
-    # No file may be long: no shared memory, and the signal of that limit reaches nobody.
+    # A file size limit: no shared memory, and SIGXFSZ is never delivered.
     small = Death(bench, "limited", "launch", 10, "exit", 4, faults="",
                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20)))
     check(small.done.returncode == 4 and SHARED_NO_MORE in notes(small.found), f"limited: {small.done.stderr}")
@@ -323,13 +324,13 @@ def check_refused(bench):
 
 
 def check_limits(bench):
-    """Full files, too: each record is written or counted, whoever does it."""
+    """Full files: each record is written or counted, by recorder or rescue."""
     death = Death(bench, "limit", "launch", 4000, "kill", faults="", flags=("--max-bytes", "100000", "--flush-ms", "3600000"))
     kept = len(of_kind(death.found, KERNEL)) + len(of_kind(death.found, CALL))
     lost = sum(losses(death.found).values())
     check(kept > 0 and kept + lost == 8000, f"limit: kept {kept}, lost {lost} of 8000: {death.done.stderr}")
     check((bench.folder / "limit.assaytrace").stat().st_size <= 100_000, "the limit was not kept")
-    # Many more processes one after the other than there are places.
+    # Many more consecutive processes than slots.
     loop = f"i=0; while [ $i -lt 150 ]; do '{bench.program}' push a pop; i=$((i+1)); done; '{bench.program}' launch 3 kill"
     done = subprocess.run([bench.assay, "record", "-o", str(bench.folder / "many.assaytrace"), "--cupti",
                            str(bench.fakes / "libcuda.so.1"), "--", "sh", "-c", loop], capture_output=True, text=True,

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Requests of a serving engine joined with the steps of its trace, and the numbers of its steps.
+"""Requests of a serving engine joined with the steps of its trace, and the metrics of its steps.
 
     check_requests.py --assay build/release/assay
 
-The engine is simulated (serving_made.py), so that the time of every request in the queue, in prefill and in decode is
-known, and what made the slowest. Expected values are computed here from the simulation alone.
+The engine is simulated (serving_made.py), so the queue, prefill and decode time of every request is known, as is the
+cause of the slowest. Expected values come from the simulation alone.
 """
 import argparse
 import base64
@@ -42,7 +42,7 @@ def flow_of(assay, trace, *options):
 
 
 def find(value, key):
-    """The first object or list with this key, wherever it is."""
+    """The first object or list with this key, at any depth."""
     if isinstance(value, dict):
         if key in value:
             return value[key]
@@ -64,7 +64,7 @@ def overlap(span, step):
 
 
 def parts_of(request, steps):
-    """By the simulation: queue by what runs meanwhile, and the steps of the prompt."""
+    """From the simulation: queue time by concurrent steps, and the steps of the prompt."""
     first = request.tokens[0]
     queue = (request.queued_ns, request.scheduled_ns)
     prefill = (request.scheduled_ns, first)
@@ -103,18 +103,18 @@ def check_rows(name, rows, requests, steps, tolerance):
 
 
 def long_prompt():
-    """One long prompt among short ones, in chunks that others wait for."""
+    """One long prompt among short ones, in chunks that delay the others."""
     requests = made.load(5, count=20, gap_us=700, prompts=(32, 64), outputs=(6, 10))
     requests[8].prompt = 12_000
     return requests
 
 
 def full_batch():
-    """More requests at once than the engine takes; short prompts, long outputs."""
+    """More concurrent requests than the engine's limit; short prompts, long outputs."""
     return made.load(6, count=12, gap_us=1, prompts=(16, 17), outputs=(30, 31))
 
 
-# name, engine, requests, part that made the p99 of TTFT, part of E2E
+# name, engine, requests, component of the p99 of TTFT, component of E2E
 SCENES = [
     ("long_prompt", {"chunk": 2048, "max_seqs": 64}, long_prompt, "prefill", None),
     ("others_prompt", {"chunk": 2048, "max_seqs": 64, "mixed": False}, long_prompt, "prefill", None),
@@ -135,7 +135,7 @@ def check_scene(assay, folder, name, engine_options, requests, ttft_part, e2e_pa
     lines.write_text(made.sglang_lines(requests))
     ttfts = sorted(r.tokens[0] - r.arrival_ns for r in requests)
     e2es = sorted(r.tokens[-1] - r.arrival_ns for r in requests)
-    # Times as doubles of seconds since 1970 are 240 ns coarse.
+    # Times as doubles in seconds since 1970 have a resolution of 240 ns.
     for log, form, tolerance in ((otlp, "otlp", 10), (jaeger, "jaeger", 2_000), (lines, "sglang", 2_000)):
         _, report = flow_of(assay, trace, "--requests", log)
         latency, rows = find(report, "request_latency"), find(report, "requests")
@@ -158,7 +158,7 @@ def check_scene(assay, folder, name, engine_options, requests, ttft_part, e2e_pa
 
 
 def check_clocks(assay, folder, name, trace, requests, log):
-    """Other clocks are found or refused, never joined at a wrong offset."""
+    """Other clocks are aligned or refused, never joined at a wrong offset."""
     shift = 3_600_000_000_000
     log.write_text(json.dumps(made.otlp(requests, shift)))
     latency = find(flow_of(assay, trace, "--requests", log)[1], "request_latency")
@@ -186,7 +186,7 @@ def check_clocks(assay, folder, name, trace, requests, log):
 
 
 def check_steps(assay, trace, name, engine):
-    """Every labelled step is one, and the numbers of serving are those of the simulation."""
+    """Every labelled step is a step, and the serving metrics are those of the simulation."""
     _, report = flow_of(assay, trace)
     serving = find(report, "serving")
     expect(serving["serving_steps"] == len(engine.steps), f"{name}: {serving['serving_steps']} of {len(engine.steps)} steps")
@@ -195,7 +195,7 @@ def check_steps(assay, trace, name, engine):
     tokens = sum(s["decoding"] for s in engine.steps[1:])
     rate = tokens / ((ends[-1] - ends[0]) / 1e9)
     expect(near(serving["new_tokens_per_s"], rate, rate * 1e-6), f"{name}: {serving['new_tokens_per_s']} tokens/s, truth {rate}")
-    # Of each decode or mixed step that has one for sure: the time since the last step that decoded.
+    # For each decode or mixed step with a unique predecessor: the time since the last step that decoded.
     rows = find(report, "serving_steps")
     last = None
     for row, step in zip(rows, engine.steps):
@@ -216,7 +216,7 @@ def check_incomplete(assay, folder, trace, requests):
 
 
 def check_idle(assay, folder):
-    """A server that few requests reach: without their log its host seems to be slow, with it nobody asked."""
+    """A server with few requests: without their log its host seems slow, with it the cause is missing requests."""
     engine = made.Engine()
     requests = engine.run(made.load(8, count=10, gap_us=60_000))
     trace, log = folder / "idle.json", folder / "idle.jsonl"
@@ -240,7 +240,7 @@ def check_idle(assay, folder):
 
 
 def check_energy(assay, folder):
-    """Joules per output token, with the tokens of the labels; none where the labels do not give them."""
+    """Joules per output token, from the token counts of the labels; none if the labels lack them."""
     watts, step_ns = 350, 2_000_000
     for name, options, known in (("decode", {"max_seqs": 16, "graphs": True}, True),
                                  ("speculate", {"speculate": 3, "style": "sglang", "mixed": False}, False)):
@@ -271,7 +271,8 @@ def check_energy(assay, folder):
 
 
 def check_energy_in_report(assay, folder):
-    """The report has the energy per token that `power attribute` has, from the same log; prefill apart from decode."""
+    """The energy per token of the report equals that of `power attribute` for the same log, separately for prefill and
+    decode."""
     idle, kernel_w, step_ns = 90, 310, 20_000_000
     engine = made.Engine(max_seqs=16, graphs=True, mixed=False, chunk=2048)
     engine.run(made.load(10, count=24, gap_us=60_000, prompts=(1500, 2000), outputs=(120, 180)))
@@ -323,7 +324,7 @@ def check_energy_in_report(assay, folder):
 
 
 def check_words(assay, folder, trace, requests):
-    """The sentences on the first screen, SQL, and files that are no log."""
+    """The sentences of the first screen, SQL, and files that are not logs."""
     log = folder / "words.json"
     log.write_text(json.dumps(made.otlp(requests)))
     code, out, _ = run(assay, trace, "--requests", log)

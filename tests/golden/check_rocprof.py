@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares what Assay reads from rocprofv3's files with what Python's csv, json and sqlite3 read from
-them, and its alignment of counter runs with an alignment of our own (quadratic, by the textbook).
+"""Compares Assay's import of rocprofv3's files with Python's csv, json and sqlite3, and its alignment of counter runs
+with an independent one (textbook, quadratic).
 
     check_rocprof.py --assay build/release/assay
 """
@@ -49,7 +49,7 @@ def tables_of(connection):
 
 
 def no_blit(name):
-    """HIP copies and fills by kernels of its own: they are copies and fills, not kernels."""
+    """HIP implements copies and fills with kernels: they count as copies and fills, not kernels."""
     return not name.startswith(("__amd_rocclr_copy", "__amd_rocclr_fill"))
 
 
@@ -159,7 +159,7 @@ BUSY, ACTIVE, MOPS = "SQ_VALU_MFMA_BUSY_CYCLES", "GRBM_GUI_ACTIVE", "SQ_INSTS_VA
 
 
 def counters_of(kernels, second):
-    """Values that make a waterfall: 40 % busy, full rate while busy, at 1.5 GHz."""
+    """Values for a waterfall: 40 % busy, full rate while busy, at 1.5 GHz."""
     def cycles(i):
         return (kernels[i][2] - kernels[i][1]) * 1.5
     if second:
@@ -190,7 +190,7 @@ def check_counters(assay, path, kernels, folder):
     if not fits:
         yield f"{path.name}: no waterfall although counters were made for one"
 
-    # Dropped, duplicated and swapped kernels: our own alignment tells the rate.
+    # Dropped, duplicated and swapped kernels: the independent alignment gives the rate.
     window = levels["counter_passes"][0]["kernels"]
     first = len(whole) - window
     trace_tokens = [item[:3] for item in whole[first:]]
@@ -230,7 +230,7 @@ def check_refusals(assay):
 
 
 def check_counter_runs(assay):
-    """Runs of rocprof-compute as traces: each table and the whole folder are refused with what to do."""
+    """Runs of rocprof-compute as traces: each table and the folder are refused with a remedy."""
     for path in sorted((ROCM / "omniperf").glob("*/*")) + sorted((ROCM / "omniperf").iterdir()):
         done = run(assay, "report", path)
         if done.returncode != 2:

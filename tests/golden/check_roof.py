@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""`assay breakdown` against FLOP and bytes worked out here, from the JSON of the traces alone.
+"""`assay breakdown` against FLOP and bytes computed here, from the JSON of the traces alone.
 
     check_roof.py --assay build/release/assay [--write] [NAME...]
 
-Links, owners and formulas are this file's own: output positions of a convolution are counted by stepping over
-the input, pairs of an attention by going through its queries, bytes from sizes and strides. Compared are
-calls, time, FLOP and bytes of the operators in OPERATORS, per trace and operator; and on every trace that time adds up
-exactly. Of elementwise kernels whose elements are told by shapes, the grids must be those that roof/pointwise_launch reads. --write remakes docs/measured/roof.md. NAMEs choose traces by a part of their name.
+Links, owners and formulas are independent: output positions of a convolution are counted by stepping over the input,
+pairs of an attention by iterating over its queries, bytes from sizes and strides. Compared are calls, time, FLOP and
+bytes of the operators in OPERATORS, per trace and operator; on every trace the time adds up exactly. For elementwise
+kernels with known element counts, the grids must be those of roof/pointwise_launch. --write regenerates
+docs/measured/roof.md.
 """
 
 import argparse
@@ -23,8 +24,7 @@ import datasets
 
 SKIP = 77
 PAGE = datasets.ROOT / "docs/measured/roof.md"
-# Of the traces that have shapes, those that are compared where no NAME is given: inference and training, both
-# makers, old and new profilers.
+# The traces with shapes that are compared without a NAME: inference and training, both vendors, old and new profilers.
 COMPARED = ("h100_qwen1.5-0.5b", "mi300_bert_small", "h100_nsfw_vit", "megatron_kineto_0", "sglang_mi300_qwen3-8b",
             "mi300_resnet_act_checkpoint", "v100_resnet50_2021-06", "a100_trace_diff_control", "mi300_xdit_flux_it0",
             "mi250_minitoy_train")
@@ -33,7 +33,7 @@ SIZES = {"float": 4, "double": 8, "c10::Half": 2, "c10::BFloat16": 2, "long": 8,
 
 
 class Call:
-    """An operator call with what it was given."""
+    """An operator call and its inputs."""
 
     def __init__(self, event):
         args = event.get("args", {})
@@ -42,7 +42,7 @@ class Call:
         self.types = args.get("Input type") or []
         self.strides = args.get("Input Strides") or []
         self.values = args.get("Concrete Inputs") or []
-        self.gradient = None  # sizes of the gradient that came back for the result
+        self.gradient = None  # sizes of the gradient of the result
 
     def size(self, index):
         return self.dims[index] if index < len(self.dims) else None
@@ -118,7 +118,7 @@ def convolution_backward(call):
 
 
 def input_gradient(call):
-    # The sizes that it writes are those of the operator around it, which is not looked at here: FLOP alone.
+    # The output sizes are those of the enclosing operator, which is not examined here: FLOP only.
     dy, w = call.size(1), call.size(2)
     return (math.prod(dy) * 2 * math.prod(w[1:]), None) if dy and w else None
 
@@ -204,7 +204,7 @@ def nanoseconds(event):
 
 
 def gradients(lanes):
-    """{autograd's number: sizes of the gradient that its convolution's backward node was called with}."""
+    """{autograd's number: sizes of the gradient that is the input of its convolution's backward node}."""
     found = {}
     for event in (event for lane in lanes.values() for event in lane):
         args = event.get("args", {})
@@ -214,7 +214,7 @@ def gradients(lanes):
 
 
 def number_of(lane, at):
-    """Autograd's number of the operator or the nearest around it that has one as a forward operator."""
+    """Autograd's number of the operator, or of the nearest enclosing forward operator that has one."""
     end = lane[at]["ts"] + lane[at].get("dur", 0)
     for event in reversed(lane[:at + 1]):
         args = event.get("args", {})
@@ -224,8 +224,8 @@ def number_of(lane, at):
 
 
 def grid_problem(kernel, call):
-    """What the grid of an elementwise kernel over contiguous tensors has against the elements that were recorded: None where
-    it has none of them, "" where it fits."""
+    """A mismatch between the grid of an elementwise kernel over contiguous tensors and the recorded elements: None if
+    it has none of them, "" if it fits."""
     args = kernel.get("args", {})
     grid, block = (args.get(key) or [0] for key in ("grid", "block"))
     sizes = [dims for dims in call.dims if dims and not isinstance(dims[0], list)]
@@ -239,7 +239,8 @@ def grid_problem(kernel, call):
 
 
 def own_sums(path):
-    """{operator: [calls, ns, flop, bytes]} of kernels whose innermost operator is in OPERATORS, and what grid_problem() says."""
+    """{operator: [calls, ns, flop, bytes]} of kernels with an innermost operator in OPERATORS, and the results of
+    grid_problem()."""
     lanes, calls, kernels = collections.defaultdict(list), {}, []
     for event in events_of(path):
         kind = str(event.get("cat", "")).lower()
@@ -285,7 +286,8 @@ def own_sums(path):
 
 
 def recordings(name):
-    """Traces of the corpus in which the graphs of this one's server were recorded: beside it, with capture in their names."""
+    """Traces of the corpus with the recorded graphs of this trace's server: in its folder, with capture in their names.
+    """
     beside = sorted((datasets.CORPUS / name).parent.glob("*captur*"))
     return [word for path in beside if not path.name.startswith(name.split("/")[-1]) for word in ("--capture", str(path))]
 
@@ -333,7 +335,7 @@ def compare(path, roof):
     compared += len(grids)
     for name, row in sorted(ours.items()):
         for what, mine, their in zip(("calls", "ns", "FLOP", "bytes"), row, given.get(name, [0, 0, 0, 0])):
-            # An operator that others lie in may own more kernels than those it launches as the innermost.
+            # An operator with nested operators may own kernels beyond those it launches as the innermost.
             if mine is None:
                 continue
             compared += 1
@@ -347,7 +349,7 @@ def share(part, whole):
 
 
 def shapeless_words(shapeless, bounded_ns):
-    """What is not known in traces of which nothing is: {(name, why): ns}."""
+    """Time without known work, of traces without any: {(name, why): ns}."""
     total = sum(shapeless.values())
     lines = [f"\n## Traces without recorded shapes or types\n\nOf {total / 1e6:.1f} ms of kernels in traces of which no work is known "
              f"{share(bounded_ns, total)} have a share of the roof from to. The fifteen longest:\n\n"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Traces whose truth is recorded, with what tells it taken out: what is then said must still be true.
+"""Traces with known truth from which information is removed: the remaining statements must still be true.
 
     check_roof_hidden.py --assay build/release/assay
 
-Twice: without types, values and numbers of operators, as profilers of early 2021 wrote, and without sizes,
-too. What is called known there has the FLOP and bytes of the whole recording; what has bounds has its roof between
-them; and as much time as MUST_TELL is told at all, so that an empty answer does not pass.
+Two variants: without types, values and numbers of operators, as in profilers of early 2021, and also without sizes. A
+value reported as known must equal that of the complete recording; bounds must contain its roofline. At least the share
+MUST_TELL of the time must be reported, so that an empty answer fails.
 """
 
 import argparse
@@ -24,17 +24,17 @@ SKIP = 77
 TRACES = ("kineto/old/v100_resnet50_2021-06", "kineto/hta/a100_trace_diff_control_r3of8",
           "kineto/train/mi300_resnet_act_checkpoint_r0of8", "kineto/llm/h100_qwen1.5-0.5b", "kineto/llm/mi300_bert_small",
           "kineto/vision/h100_nsfw_vit", "h200_work/work")
-# Strides stay: without them a tensor that was expanded counts as a whole one.
+# Strides stay: without them an expanded tensor counts as a full one.
 TELLS = ("Concrete Inputs", "Sequence number", "Fwd thread id")
 SIZES = ("Input Dims", "Input dims")
-# Shares of the kernel time that are known, or have bounds.
+# Minimum shares of the kernel time that are known, or have bounds.
 MUST_TELL = {("kineto/old/v100_resnet50_2021-06", "untyped"): 0.9,
              ("kineto/old/v100_resnet50_2021-06", "bare"): 0.1,
              ("h200_work/work", "bare"): 0.1}
-# Sums over rows are of doubles; a number may have been a tensor of one element, of 16 bytes at most.
+# Sums over rows are of doubles; a number may have been a tensor of one element, of at most 16 bytes.
 CLOSE = 1e-9
 NUMBER_BYTES = 16
-# What beta was, and whether the first argument was read, is a value.
+# beta is a value, and determines if the first argument was read.
 BETA = ("aten::addmm", "aten::addmm_", "aten::addmv", "aten::addmv_", "aten::baddbmm", "aten::baddbmm_")
 
 

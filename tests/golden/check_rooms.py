@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Whether all sections of a report say the same of idle time.
+"""All sections of a report must agree on idle time.
 
     check_rooms.py --assay build/release/assay [NAME...]
 
-On every trace of the corpus: causes add up; idle time of the launch section is its causes, copies and
-other work, and lies inside the verdict's; so do the parts of levels; what a section advises, the verdict has a lever for; no number
-of the verdict is above the wall time it is of. On small traces the file is then changed so that nothing
-follows from it (a label without effect, a marker of no length, all times moved) and must get the same
-answer. NAMEs choose traces by a part of their name.
+On every trace of the corpus: causes add up; idle time of the launch section is its causes, copies and other activities,
+and is at most that of the diagnosis, as are the parts of the breakdown; every recommendation of a section is an action
+of the diagnosis; no value exceeds its wall time. Small traces are then changed in ways without effect (an unused label,
+a marker of no length, all times shifted) and must get the same answer.
 """
 
 import argparse
@@ -23,8 +22,8 @@ import time
 import datasets
 
 SKIP = 77
-BUDGET_S = 60       # after this no further trace is begun; small ones go first
-SMALL = 6_000_000   # bytes of JSON that are changed and read again
+BUDGET_S = 60       # no further trace starts after this; small ones go first
+SMALL = 6_000_000   # bytes of JSON: smaller traces are changed and read again
 PARTS = {
     "idle_host_busy_ns": ("call", "dispatch", "alloc", "cold"),
     "idle_host_blocked_ns": ("sync",),
@@ -45,7 +44,7 @@ def run(assay, path):
 
 
 def whole(report, found):
-    """launch.whole and launch.iterations[] split their idle time."""
+    """launch.whole and launch.iterations[] divide their idle time completely."""
     for window in [report["launch"]["whole"], *report["launch"]["iterations"]]:
         parts = [window[key] for key in [*PARTS, "idle_other_activity_ns"]]
         if any(part is None or part < 0 for part in parts):
@@ -56,11 +55,11 @@ def whole(report, found):
 
 
 def inside(report, states, found):
-    """IL lies in the verdict's window on one device, so no part of its idle time is more than the verdict's."""
+    """IL lies within the diagnosed window on one device, so no part of its idle time exceeds that of the diagnosis."""
     launch, flow = report["launch"]["whole"], report["flow"]
     if flow["devices"] != 1 or not launch["kernels"] or launch["gpu_idle_union_ns"] is None:
         return
-    # Operators without a call of their own open IL where kernels have no launch record.
+    # Operators without calls start IL if kernels have no launch record.
     if launch["il_ns"] > flow["window_ns"]:
         return
     for key, causes in PARTS.items():
@@ -75,7 +74,7 @@ def inside(report, states, found):
 
 
 def levels(report, states, found):
-    """What levels makes of a GPU's spans from first to last kernel lies inside the states of the verdict's window."""
+    """The breakdown of a GPU's span from first to last kernel lies within the states of the diagnosed window."""
     gpus = report["breakdown"]["gpus"]
     if report["flow"]["devices"] != 1 or len(gpus) != 1:
         return
@@ -85,7 +84,7 @@ def levels(report, states, found):
     if parts != gpu["span_ns"]:
         found.append(f"levels: parts sum to {parts}, the spans to {gpu['span_ns']}")
     if gpu["span_ns"] > report["flow"]["window_ns"]:
-        return  # operators without a call of their own open windows of levels earlier
+        return  # operators without calls start windows of the breakdown earlier
     idle = sum(ns for state, ns in states.items() if state not in BUSY)
     told = {"compute": (gpu["dur_ns"] - gpu["overlapping_kernels_ns"], states["compute"]), "collectives": (exposed, states["collective"]),
             "copies": (gpu["copy_ns"], states["copy"]), "idle": (gpu["launch_ns"] + gpu["idle_other_ns"], idle)}
@@ -123,7 +122,7 @@ def problems_of(report):
         if named > row["ns"]:
             found.append(f"{row['cause']}: contributors are {named} of {row['ns']}")
     whole(report, found)
-    # Rooms are about the whole recording, the causes about the judged part of it.
+    # Sections cover the whole recording, the causes only its analyzed part.
     recording = dict.fromkeys(states, 0)
     for row in report["stretch_states"]:
         recording[row["cause"]] = recording.get(row["cause"], 0) + row["ns"]
@@ -139,7 +138,7 @@ def problems_of(report):
 
 
 def answer(report):
-    """What a change without effect must not change."""
+    """The values that a change without effect must not affect."""
     levers = [(lever["code"], lever["upper_bound_ns"]) for lever in report["actions"]]
     idle = {key: report["launch"]["whole"][key] for key in [*PARTS, "gpu_idle_union_ns", "il_ns"]}
     return {"cause": report["bottleneck"], "causes": report["causes"], "levers": levers, "launch": idle,

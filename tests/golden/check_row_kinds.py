@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Rows of devices that are no computing: waits, pages of managed memory that move, records that occur twice.
+"""Device events that are not computation: waits, page migrations of managed memory, duplicate records.
 
-Each trace is a few hand-made rows; times are in microseconds.
+Each trace is a few synthetic events; times are in microseconds.
 """
 
 import argparse
@@ -45,7 +45,7 @@ class Run:
 
 
 def check_waits(run):
-    """A device that waits for half of the time computes for the other half."""
+    """A device that waits half of the time computes in the other half."""
     events = []
     for i in range(50):
         at = 1000.25 + i * 200
@@ -62,7 +62,7 @@ def check_waits(run):
 
 
 def check_pages(run):
-    """Pages that the host takes back after its last launch are moved by the host."""
+    """The host causes the migration of pages that it reads after its last launch."""
     events = launch(1, 1000.25, 1010, 500)
     events += [row("gpu_memcpy", "Memcpy DtoH (Device -> Managed)", 2000 + i * 50, 20.5, 0, 7, device=0, stream=7,
                    bytes=65536) for i in range(100)]
@@ -75,7 +75,7 @@ def check_pages(run):
 
 
 def check_records(run):
-    """A file that has every allocator record twice tells of the same memory."""
+    """A file with duplicate allocator records reports the same memory."""
     def record(at, size, total, addr):
         return {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 70, "tid": 70, "ts": at,
                 "args": {"Total Reserved": 1 << 21, "Total Allocated": total, "Bytes": size, "Addr": addr,
@@ -87,7 +87,7 @@ def check_records(run):
     want, got = (run.report(events).get("memory") for events in (once, twice))
     expect(want, "no memory in the report")
     expect(want == got, f"memory of the doubled file is {json.dumps(got)[:600]}, of the file {json.dumps(want)[:600]}")
-    # Given out, freed and given out again within one microsecond: three records.
+    # Allocated, freed and allocated again within one microsecond: three records.
     same_time = once + [record(1300.5, -4096, 8192, 512), record(1300.5, 4096, 12288, 512)]
     expect(run.report(same_time)["memory"] != want, "an address given out again at the same time is left out")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An RPD database answers as the Chrome-trace JSON that rpd2tracing.py made of it, and more exactly.
+"""An RPD database gives the answer of the Chrome-trace JSON that rpd2tracing.py made of it, with more precision.
 
     check_rpd.py --assay build/release/assay
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`assay serve`: the answers of the command line, to whoever has the token, on loopback, and nothing from outside the
+"""`assay serve`: gives the answers of the command line, only with the token, on loopback, and no file from outside the
 folder.
 
     check_serve.py --assay build/release/assay
@@ -93,7 +93,7 @@ def check_refusals(server):
 
 
 def check_mutations(server):
-    """What is no request that it knows gets a refusal, and never a byte from outside of the folder."""
+    """An invalid request is refused, and never gets a byte from outside the folder."""
     draw = random.Random(SEED)
     base = f"GET /v1/answer?id=0 HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {'0' * 32}\r\n\r\n".encode()
     for _ in range(MUTATIONS):

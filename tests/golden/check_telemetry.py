@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds `breakdown --telemetry` against an independent computation over real logs.
+"""Compares `breakdown --telemetry` with an independent computation over real logs.
 
-The traces are made here, with kernels at known times inside the real logs: what they must say about
-clocks, power, load and cores is worked out again from the text of the log."""
+The traces are synthetic, with kernels at known times inside the real logs. Clocks, power, load and cores are computed
+again from the text of the log."""
 
 import argparse
 import csv
@@ -19,7 +19,7 @@ import tempfile
 import datasets
 
 SECOND = 1_000_000_000
-REACH = 0.75  # of a period, to either side of a reading
+REACH = 0.75  # of a period, to either side of a sample
 
 
 def close(what, got, wanted, tolerance=1e-9):
@@ -94,7 +94,7 @@ def smi_readings(path, column):
 
 
 def weighted(readings, intervals):
-    """Mean over the intervals, every reading standing for the time around it, and the coverage."""
+    """Mean over the intervals, where a sample covers the time around it, and the coverage."""
     times = [t for t, _ in readings]
     period = round(statistics.median(b - a for a, b in zip(times, times[1:])))
     reach = round(REACH * period)
@@ -123,14 +123,14 @@ def check_smi(assay, folder, log, columns, zone_hours):
     start = smi_readings(log, columns[0][1])[0][0]
     base = start + 4 * SECOND
     kernels = []
-    for i in range(6):  # 1.3 s of a product, 1 ms of an addition, 0.2 s of nothing
+    for i in range(6):  # 1.3 s of a product, 1 ms of an addition, 0.2 s idle
         at = i * 1_501_000_000 + 1_000_000
         kernels.append(("aten::mm", at, at + 1_300_000_000))
         kernels.append(("aten::add", at + 1_300_100_000, at + 1_301_100_000))
     trace = folder / "trace.json"
     write_trace(trace, base - zone_hours * 3600 * SECOND, kernels)
     zone = f"{zone_hours:+03d}:00"
-    # Kernels of one operation that follow each other are one run; these alternate.
+    # Consecutive kernels of one operation form one run; these alternate.
     flags = ["--telemetry", str(log), "--telemetry-zone", zone]
     result = levels(assay, trace, *flags)
     for signal, column in columns:
@@ -149,7 +149,7 @@ def check_smi(assay, folder, log, columns, zone_hours):
                 inside = [v for t, v in readings if any(a <= t < b for a, b in intervals)]
                 assert row["samples"] == len(inside), row
                 assert (row["value"] is None) == (row["how"] == "bracket"), row
-    # Moved together, nothing changes; moved apart, it is refused, and the zone is named.
+    # A common shift changes nothing; different shifts are refused, with the time zone.
     write_trace(trace, base + 3600 * SECOND, kernels)
     moved = levels(assay, trace, "--telemetry", str(log), "--telemetry-offset", "3600")
     assert moved["telemetry"] == result["telemetry"]
@@ -213,8 +213,8 @@ def check_uprof(assay, folder, log):
 
 
 def check_clocks_of_the_roof(assay, folder):
-    """Products of 312 GFLOP that take 2 ms each on an A100, whose peak holds at 1,410 MHz, beside a log of 1,128 MHz: half of the
-    roof at boost clock, 1.25 ms of 2 at the clock that was read."""
+    """Products of 312 GFLOP that take 2 ms each on an A100 with its peak at 1,410 MHz, and a log of 1,128 MHz: half of
+    the roofline at boost clock, 1.25 ms of 2 at the logged clock."""
     start, events = 1_700_000_000 * 10**6, []
     for i in range(100):
         at, args = start + 2100 * i, {"correlation": i + 1, "External id": i + 1}

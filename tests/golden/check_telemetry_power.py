@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds the powers of `breakdown --telemetry` against jobs whose powers are known.
+"""Compares the powers of `breakdown --telemetry` with jobs of known power.
 
-Jobs of three operations in bursts, made here, with a power each, calls that vary, and logs as sensors of several kinds write them. Of
-`--logs N` jobs from `--seed` up, the 95 % intervals of operations and iterations must hold what was drawn; a log that lies
-600 ms beside the trace must be told and give the same powers; readings in another order must give no power at all."""
+Synthetic jobs have three operations in bursts with a power each, varying calls, and logs of several kinds of sensors.
+Of `--logs N` jobs from `--seed`, the 95 % intervals of operations and iterations must contain the truth. A shift of the
+log by 600 ms must be detected and give the same powers; shuffled samples must give no power."""
 
 import argparse
 import json
@@ -17,7 +17,8 @@ import tempfile
 MS = 1_000_000
 SECOND = 1_000_000_000
 BASE = 1_700_000_000 * SECOND
-# window, period, delay (ms), noise (share): of one second on, of a quarter, of an Ampere in parts, slow.
+# window, period, delay (ms), noise (share): a window of one second, of a quarter, a part-time sensor of Ampere, a slow
+# one.
 SENSORS = [(100, 100, 0, 0.005), (25, 100, 0, 0.005), (50, 50, 20, 0.01), (200, 200, 40, 0.005)]
 OPS = ("aten::mm", "aten::softmax", "aten::copy_")
 
@@ -153,12 +154,12 @@ def check_job(given, folder, seed, operations, iterations):
         sensor = (*sensor[:3], given.noise)
     trace, log = folder / "job.json", folder / "power.csv"
     job.write_trace(trace)
-    # As often as not the log's clock is off by what a sensor is late, too.
+    # In half of the cases the log's clock is also off by the delay of a sensor.
     write_log(log, job.readings(sensor, seed + 1, late=random.Random(seed).choice((0, 0, 30, -30)) * MS))
     document = levels(given.assay, trace, log)
     verbose = given.verbose
     for row in powers(document):
-        if row["how"] != "modelled":  # only where the log has not begun or is over
+        if row["how"] != "modelled":  # only before the start or after the end of the log
             assert row["iter"] in (0, len(job.steps) - 1) and row["level"] == "iteration", (seed, row)
         elif row["level"] == "operation":
             operations.add(row, job.mean_w(job.runs(row["op"])), verbose)
@@ -175,7 +176,7 @@ def by_key(document):
 
 
 def check_shift(assay, folder, seed):
-    """A log 600 ms late, or early, is told, and says what it says where it belongs."""
+    """A shift of the log by 600 ms in either direction is detected, and the powers are unchanged."""
     job = Job(seed)
     sensor = SENSORS[0]
     trace, log = folder / "shift.json", folder / "shift.csv"
@@ -199,7 +200,7 @@ def check_shift(assay, folder, seed):
 
 
 def check_shuffled(assay, folder, seed):
-    """Readings in another order follow nothing: no power is told without what it may be off by."""
+    """Shuffled samples follow no activity: no power is reported without its uncertainty."""
     job = Job(seed)
     trace, log = folder / "shuffled.json", folder / "shuffled.csv"
     job.write_trace(trace)
@@ -231,7 +232,7 @@ def main():
         check_shuffled(given.assay, folder, given.seed)
     print(f"operations: {operations.words()}")
     print(f"iterations: {iterations.words()}")
-    # Binomial: of few logs a few may miss.
+    # Binomial: with few logs a few may miss.
     for count in (operations, iterations):
         least = 0.95 - 3.5 * math.sqrt(0.95 * 0.05 / count.all)
         assert count.inside / count.all >= least, "intervals miss the truth"

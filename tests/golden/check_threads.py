@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The same bytes at any number of threads: what `report` says of single traces and of the ranks of a job, as text, JSON,
-page and timeline, read and worked out in one thread and in several.
+"""The same bytes at any number of threads: `report` on single traces and on the ranks of a job, as text, JSON, page and
+timeline,
+in one thread and in several.
 
     check_threads.py --assay build/release/assay
 """
@@ -14,7 +15,7 @@ import tempfile
 import datasets
 
 MANY = ("2", "5")  # threads, against one
-RANKS = 8          # a folder of at most so many traces is also read as one job
+RANKS = 8          # a folder of at most this many traces is also read as one job
 
 
 def jobs():
@@ -25,7 +26,8 @@ def jobs():
 
 
 def asked():
-    """(files, output, options): pages of everything, since they hold the JSON document as well; the rest of some."""
+    """(files, output, options): a page for all inputs, because it contains the JSON document; other formats for some.
+    """
     singles = [[path] for _, path in datasets.golden_traces()]
     for files in singles + jobs():
         yield files, "page.html", ()
@@ -36,7 +38,7 @@ def asked():
 
 
 def answer(assay, files, output, options, threads):
-    """Exit code, what was said and what was written, by name."""
+    """Exit code, standard streams and written files, by name."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([assay, "report", *map(str, files), "--threads", threads, "-o", output, *options],
                               capture_output=True, cwd=folder)

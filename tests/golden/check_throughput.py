@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Throughput rooms against LLM-Inference-Bench: what was read and dropped, folds and saturation
-curves against an independent implementation here, errors of ALA's database and of a baseline against
-the figures of a prototype in another language (docs/measured/throughput_llm_inference_bench.md)."""
+"""The throughput sections against LLM-Inference-Bench: used and dropped rows, folds and saturation curves against an
+independent implementation, errors of ALA's database and of a baseline against the figures of a prototype in another
+language (docs/measured/throughput_llm_inference_bench.md)."""
 
 import argparse
 import collections
@@ -19,20 +19,19 @@ SKIP = 77
 TIMEOUT_S = 600
 MASK = (1 << 64) - 1
 
-# Median and 90th percentile in percent, rounded as the prototype prints them.
-# Columns of groups depend on each other: the solution of least norm, by NumPy's lstsq (singular values below 1e-10 of
-# the largest are none).
+# Median and 90th percentile in percent, rounded as the prototype prints them. Columns of groups are dependent: the
+# minimum-norm solution, by NumPy's lstsq (singular values below 1e-10 of the largest count as zero).
 LEAST_SQUARES = {("S4", "linear-pooled"): (224.3, 6473), ("S6", "linear-pooled"): (2182, 19104),
                  ("S7", "linear-pooled"): (292.6, 4919)}
 PROTOTYPE = {("S3", "ala"): (5.04, 24.22), ("S3", "xgboost"): (23.71, 40.77), ("S1", "xgboost"): (4.43, 26.04)}
 TOLERANCE = 0.01
-# Rows faster than reading the weights once per token: in the published training data, in no curve told.
+# Rows faster than reading the weights once per token: used in the published training data, never predicted.
 INFEASIBLE = 33
 
-# What is no table of throughput, by a word of the message that refuses it.
+# Files that are not throughput tables, and a word of the refusal.
 REFUSED = {"vidur_a100_dgx_all_reduce.csv.gz": "Vidur", "vidur_a100_llama3-8b_mlp.csv.gz": "Vidur",
            "AzureLLMInferenceTrace_conv.csv.gz": "trace of requests", "arise_mlcommons_tokens.csv": "no column for"}
-# Rows used, of others: keys counted by hand with csv.
+# Rows used of other tables: distinct keys counted with csv.
 OTHERS = {"argonne_Fig_16_a_b_power_results.csv": 48, "argonne_Fig_5_b_TP_EP_PP_results.csv": 371}
 
 
@@ -69,7 +68,7 @@ def expected_folds(rows):
 
 
 def squares(points, rate):
-    """Least sum of squares of C - A exp(-rate b) with A, C free; enough where both are positive."""
+    """Least sum of squares of C - A exp(-rate b) with A, C free; sufficient if both are positive."""
     n = len(points)
     e = [math.exp(-rate * b) for b, _ in points]
     t = [t for _, t in points]
@@ -81,7 +80,7 @@ def squares(points, rate):
 
 
 def best_rate(points):
-    """By ternary search from a fine grid: another method than the library's."""
+    """Ternary search from a fine grid, unlike the library's method."""
     grid = [math.exp(math.log(1e-5) * (1 - i / 2000)) for i in range(2001)]
     at = min(range(len(grid)), key=lambda i: squares(points, grid[i])[0])
     low, high = grid[max(at - 1, 0)], grid[min(at + 1, 2000)]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""The assay method on LLM-Inference-Bench, on the splits that take seconds, against an independent
-implementation (a prototype in Python with NumPy and SciPy, with the same kernel and parameters); a
-grid of one configuration against the same points asked few at a time; and the verbs fit, predict and
-suggest from end to end."""
+"""The assay method on LLM-Inference-Bench, on the splits that take seconds, against an independent implementation (a
+Python prototype with NumPy and SciPy, with the same kernel and parameters); a grid of one configuration against single
+points; and the verbs fit, predict and suggest end to end."""
 
 import argparse
 import csv
@@ -21,16 +20,16 @@ TABLE = CORPUS / "bench/argonne_All_results.csv"
 PROTOTYPE = {"S1": (0.0093, 0.0563, 0.898), "S3": (0.0326, 0.2098, 0.901),
              "S4": (0.0350, 0.1793, 0.887)}
 TOLERANCE = (0.0015, 0.005, 0.01)
-# What the process alone had of S3 and S4, without the configurations' own latency fits: median.
+# The Gaussian process alone on S3 and S4, without the configurations' own latency fits: median.
 ALONE = {"S3": 0.0426, "S4": 0.0410}
-# Of the rows of one hardware and framework, where there are enough: intervals are theirs, not only those of all.
+# For pairs of hardware and framework with enough rows: the coverage must hold per pair, not only overall.
 PAIR_COVERAGE = (0.83, 0.98)
 PAIR_ROWS = 100
-# The prototype's process alone has 0.4614 / 2.6585 on S7; with siblings and the order of data sheets Assay must be
-# well below both, and its intervals hold. At most: median, 90th percentile; coverage: at least.
+# The prototype's process alone has 0.4614 / 2.6585 on S7. With siblings and the order of data sheets Assay must be well
+# below both, with valid intervals. Maximum median and 90th percentile, minimum coverage.
 OTHER_HARDWARE = {"S7": (0.25, 1.0, 0.9)}
 
-# The grid is approximated (kGpTolerance in gp.h, on log throughput and on its deviation).
+# The grid is approximate (kGpTolerance in gp.h, on log throughput and on its deviation).
 GRID_TOLERANCE = 1e-5
 CONFIG = "hw=H100,model=Llama-3-8B,fw=vLLM,n=1"
 LENGTHS = [128 + 64 * k for k in range(20)]
@@ -92,7 +91,7 @@ def check_grid(assay, model):
 
 
 def check_beyond(assay, model):
-    """Beyond a configuration's rows its own latency fit joins, without a jump; within them there is none."""
+    """Beyond the rows of a configuration its own latency fit contributes, without a jump; within them it does not."""
     batches = (63, 64, 65, 96, 127, 128, 129, 200, 256)
     told = predictions(assay, model, "--grid", f"{CONFIG},bb={':'.join(map(str, batches))},len=1024")
     by_batch = {p["at"]["bb"]: p for p in told}
@@ -111,7 +110,7 @@ def check_beyond(assay, model):
 
 
 def check_refusals(assay, model):
-    """A point that cannot be read is refused before the table is fitted; points outside are told in one clause."""
+    """An invalid point is refused before the table is fitted; extrapolated points are reported in one clause."""
     def cpu_s():
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime
@@ -168,7 +167,7 @@ def check_goals(assay, model):
 
 
 def check_refit(assay, folder):
-    """The search changes the process that is fitted, says so, and leaves a model that answers."""
+    """The search changes the fitted process, reports this, and leaves a valid model."""
     with TABLE.open(newline="") as file:
         rows = list(csv.reader(file))
     few = folder / "few.csv"
@@ -190,7 +189,7 @@ def check_refit(assay, folder):
 
 
 def check_losses(assay, folder):
-    """fit and predict tell the same losses as evaluate, and leave with 3 under --strict."""
+    """fit and predict report the same losses as evaluate, and exit with 3 under --strict."""
     lossy, model = folder / "lossy.csv", folder / "lossy.json"
     with TABLE.open(newline="") as file:
         rows = list(csv.reader(file))

@@ -18,12 +18,12 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORPUS = pathlib.Path(os.environ.get("ASSAY_DATA") or ROOT.parent / "shared/data")
-# Which modules the headings of docs/metrics.md are for; all others are for every section.
+# The modules of the headings of docs/metrics.md; other headings apply to every section.
 MODULES = {"Launch": {"launch"}, "The call tree and the kernel list": {"launch"}, "The launch floor": {"launch", "fusion", "overhead"},
            "Fusion": {"fusion"}, "Overhead": {"overhead"}, "Breakdown": {"breakdown"}, "Power": {"power"},
            "Throughput": {"throughput"}, "Diff": {"diff"}, "Info": set(), "Who hangs": set()}
 SECTIONS = {"host_overhead": "overhead", "roofline": "breakdown", "memory": "breakdown"}
-LEAST_SHARE = 0.85  # of items and columns, with a definition
+LEAST_SHARE = 0.85  # of items and columns that have a definition
 PARTS = 64
 
 
@@ -76,13 +76,13 @@ ROWS = table_rows()
 
 
 def own_texts(module, section, table, key):
-    """Texts that the row of this very table gives the key; none where no row does."""
+    """Definitions of the key in this table's own rows; empty if there are none."""
     own = [row for row in ROWS if key in row[2] and table and f"{section}.{table}" in row[1]]
     return [row[3] for row in own if row[0] not in MODULES or module in MODULES[row[0]]]
 
 
 def check(page, counts):
-    """Faults of one page; counts: how many items and columns have a definition."""
+    """Faults of one page; counts items and columns with a definition."""
     view = element(page, "assay-view")
     sections = view.get("sections", []) + [s for n in range(PARTS) for s in element(page, f"assay-part-{n}").get("sections", [])]
     faults = set()

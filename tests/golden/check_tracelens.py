@@ -4,9 +4,9 @@
     check_tracelens.py --assay build/release/assay [--write]
 
 tests/data/tracelens.tsv holds FLOP, bytes and kernel time of operators as TraceLens's own reference reports have them
-(tables unified_perf_summary and CONV_bwd, tests/traces of its repository, MIT licence), and by which ratio Assay's differ
-and why, worked out by hand from the sizes. Both must be met: a ratio of 1 within a millionth. --write remakes the table of
-docs/measured/tracelens.md.
+(tables unified_perf_summary and CONV_bwd, tests/traces of its repository, MIT licence), and by which ratio Assay's
+differ and why, worked out by hand from the sizes. Both must be met: a ratio of 1 within a millionth. --write remakes
+the table of docs/measured/tracelens.md.
 
 Exit code 77: no traces to compare.
 """
@@ -36,7 +36,7 @@ def roof_of(assay, path):
 
 
 def compared(row, op):
-    """(what, theirs, ours, ratio that is expected) of one operator; times only where TraceLens tells them alone."""
+    """(name, theirs, ours, expected ratio) of one operator; times only if TraceLens reports them separately."""
     yield "GFLOP", float(row["gflop"]), op["flop"] / op["calls"] / 1e9, fractions.Fraction(row["flop_ratio"])
     yield "MiB", float(row["mib"]), op["moved_bytes"] / op["calls"] / 2**20, fractions.Fraction(row["bytes_ratio"])
     if row["kernel_us"]:

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The run's own iteration, estimated from a recording, against the same program without a recorder.
+"""The iteration time without a profiler, estimated from a recording, against the same program without a recorder.
 
     check_untraced.py --pairs build/release/assay_untraced_pairs [--write] [--table]
     check_untraced.py --assay build/release/assay
 
---assay checks the option --untraced instead. The pairs are those of tests/data. The constants of each estimate are fitted without the pairs of its own program.
---write makes docs/measured/untraced.md, --table prints the rows of data/tables/tracer_cost.tsv.
+--assay checks the option --untraced instead. The pairs are those of tests/data. The constants of each estimate are
+fitted without the pairs of its own program. --write makes docs/measured/untraced.md, --table prints the rows of
+data/tables/tracer_cost.tsv.
 """
 
 import argparse
@@ -28,7 +29,7 @@ def program_of(name):
 
 
 def pairs():
-    """(file, untraced ms, program, name) of each recording of which the time without a recorder is known."""
+    """(file, untraced ms, program, name) of each recording with a known time without a recorder."""
     found = {}
     for folder in ("h200_pairs", "h100_pairs"):
         with open(DATA / folder / "pairs.tsv", encoding="utf-8") as table:

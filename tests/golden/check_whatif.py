@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks `assay why` and `assay whatif` on real traces: what must add up does, nothing is told that must be refused, a lever
-has one number wherever it is told, the words say what the numbers say, and predictions are written and scored.
+"""Checks `assay why` and `assay whatif` on real traces: totals add up, invalid requests are refused, an action has one
+value in every
+place, sentences agree with values, and predictions are saved and checked.
 
   check_whatif.py --assay BINARY
 """
@@ -15,16 +16,16 @@ import time
 
 import datasets
 
-BUDGET_S = 60        # after this no further trace is begun; small ones go first
+BUDGET_S = 60        # no further trace starts after this; small ones go first
 TOLD = {"up to", "simulated"}
 REFUSALS = {"model_error", "unexplained", "unlinked", "cold", "nothing", "few_iterations", "not_capturable", "varies", "in_graphs", "chain_varies", "needs_ranks", "no_shapes", "no_peaks", "no_operators"}
-# Worked out with the prototype of the definition: ms per iteration, median of five, and its interval.
+# From a prototype of the definition: ms per iteration, median of five, and its interval.
 KNOWN = {
     "old/v100_resnet50_2021-06.json.gz": {
         "cuda_graph": (47.2, 46.9, 51.9), "input": (32.0, 31.5, 34.9)},
 }
 
-# How sentences say how a gain is known.
+# Text for the bound of a gain.
 GRADES = {"upper_bound": "up to", "simulated": "simulated"}
 
 
@@ -99,11 +100,11 @@ def check_whatif(assay, path, name):
 
 
 def check_one_number(assay, path, found):
-    """What `report` and `overhead` say of a lever is what the edit gives here, and lies between what it lies between here."""
+    """An action of `report` and `overhead` has the gain and interval of its what-if change here."""
     alone = {lever["name"]: lever["run_gain_ns"] for lever in found["actions"]}
     between = {lever["name"]: (lever["run_low_ns"], lever["run_high_ns"]) for lever in found["actions"]}
     report = json.loads(run(assay, "report", path, "--format", "json"))
-    levers = [lever for lever in report.get("actions") or [] if lever["edit"]]  # others are no replays
+    levers = [lever for lever in report.get("actions") or [] if lever["edit"]]  # the others are no replays
     others = [lever["edit"] for lever in levers if lever["edit"] not in alone]
     if others:
         more = json.loads(run(assay, "whatif", path, "--format", "json", *[a for e in others for a in ("--edit", e)]))
@@ -124,7 +125,7 @@ def check_one_number(assay, path, found):
 
 
 def check_files(assay, path):
-    """Edits from a file, a prediction written down, and its score on the very recording it was made from."""
+    """Changes from a file, a saved prediction, and its check against the recording it was made from."""
     with tempfile.TemporaryDirectory() as scratch:
         edits, frozen = pathlib.Path(scratch) / "edits.txt", pathlib.Path(scratch) / "frozen.ini"
         edits.write_text("# what to try\ninput\n  kernel:*=0.5  \n")
@@ -145,7 +146,8 @@ def check_files(assay, path):
 
 
 def check_job(assay, folder, strangers):
-    """Of the ranks of a job `why` and `whatif` tell first what `report` tells of all of them; of traces that met nowhere nothing."""
+    """For the ranks of a job `why` and `whatif` begin with the answer of `report` on all of them; for unmatched traces
+    they do not."""
     report = json.loads(run(assay, "report", folder, "--format", "json"))
     for verb in ("why", "whatif"):
         told = json.loads(run(assay, verb, folder, "--format", "json"))

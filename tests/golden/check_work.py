@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `breakdown --roofline` takes for an operation's work against what the GPU counted: 61 operations on an NVIDIA H200, one pass traced by
-PyTorch's profiler and one counted by Nsight Compute (tests/gpu/work.py, tests/data/h200_work).
+"""What `breakdown --roofline` takes for an operation's work against what the GPU counted: 61 operations on an NVIDIA
+H200, one pass traced by PyTorch's profiler and one counted by Nsight Compute (tests/gpu/work.py, tests/data/h200_work).
 
     check_work.py --assay build/release/assay [--write]
 
@@ -22,10 +22,10 @@ import datasets
 
 DATA = datasets.ROOT / "tests/data/h200_work"
 PAGE = datasets.ROOT / "docs/measured/work_counters.md"
-VECTOR_TILE = 8  # columns that tensor cores multiply at least, also with one vector
-CACHE_BYTES = 62_914_560  # of the L2: what a kernel wrote may stay there
-# Without a model; of index_put no profiler records the list of indices. Of `clone` a copy engine does the work,
-# which no kernel's counter sees.
+VECTOR_TILE = 8  # columns that tensor cores multiply at least, even for one vector
+CACHE_BYTES = 62_914_560  # of the L2: data written by a kernel may stay there
+# Without a model; no profiler records the index list of index_put. A copy engine runs `clone`, which no kernel counter
+# covers.
 UNKNOWN = {"fft", "lstm", "index_put"}
 NO_KERNEL = {"clone"}
 WORK = ("cuda_runtime", "cuda_driver")
@@ -40,7 +40,7 @@ def counted(name, columns):
 
 
 class Trace:
-    """The trace, cut at the labels of its operations."""
+    """The trace, divided at the labels of its operations."""
 
     def __init__(self):
         self.document = json.loads(gzip.decompress((DATA / "work.json.gz").read_bytes()))
@@ -57,7 +57,7 @@ class Trace:
         return label["ts"] <= at <= label["ts"] + label["dur"]
 
     def kernels_of(self, label):
-        """Places among all kernels."""
+        """Indices among all kernels."""
         return [place for place, event in enumerate(self.kernels)
                 if self.inside(label, self.calls[event["args"]["correlation"]])]
 
@@ -78,7 +78,7 @@ def roof_of(assay, path):
 
 
 def aligned(assay):
-    """The share of kernels that Assay's own alignment gives counters to."""
+    """The share of kernels that get counters from Assay's alignment."""
     done = subprocess.run([assay, "breakdown", DATA / "work.json.gz", "--counters", DATA / "counters.csv.gz", "--format", "json"],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -132,7 +132,7 @@ def problems_of(row):
     if row["known"] < 0.99:
         found.append(f"{name}: only {row['known']:.1%} of its time has work")
     moved = row["read"] + row["written"]
-    # Of many kernels the cache explains less than all that it could hold.
+    # With many kernels the cache explains less than its full size per kernel.
     if row["model"] > moved + min(row["kernels"] * CACHE_BYTES, 0.6 * moved):
         found.append(f"{name}: {row['model'] / 1e6:.1f} MB told, {moved / 1e6:.1f} MB moved")
     if row["model"] < 0.15 * moved:

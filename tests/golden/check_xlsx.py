@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Excel workbooks of `assay export`, `report` and `sql`, read by Python's zipfile and XML parser, against the CSV
-export cell by cell, and by what Excel refuses."""
+"""Excel workbooks of `assay export`, `report` and `sql`, read by Python's zipfile and XML parser, compared with the CSV
+export cell by cell, and checked for content that Excel rejects."""
 
 import argparse
 import csv
@@ -55,7 +55,7 @@ def cell_value(cell):
 
 
 class Workbook:
-    """Sheets by name, each a list of rows of cells; and what the sheets say beside."""
+    """Sheets by name, each a list of rows of cells, and other properties of the sheets."""
 
     def __init__(self, path):
         with zipfile.ZipFile(path) as archive:
@@ -80,7 +80,7 @@ class Workbook:
 
 
 def same(cell, text, since):
-    """Whether a cell holds what the CSV file says; since: what is to be added to it."""
+    """True if a cell equals the CSV text; since: offset to add to it."""
     if text is None:
         return cell is None
     if isinstance(cell, bool):
@@ -93,7 +93,7 @@ def same(cell, text, since):
 
 
 def read_csv(path):
-    """Rows of texts; None for nothing between the commas, which csv.reader does not tell from an empty text."""
+    """Rows of texts; None for an empty field, which csv.reader does not distinguish from an empty text."""
     rows = list(csv.reader(path.open(newline="")))
     marked = list(csv.reader([re.sub(r'(?<=,)""(?=,|\r?$)|^""(?=,|\r?$)', '"\x00"', line)
                               for line in path.read_text().splitlines()])) if '""' in path.read_text() else rows
@@ -162,7 +162,7 @@ def note_told(note, text):
 
 
 def check_summary_of_ranks(assay, book, paths):
-    """What may move the numbers is told once for both, and no title of one rank stands for both."""
+    """Caveats appear once for both ranks, and no title of one rank is used for both."""
     texts = [str(row[1]) for row in book.sheets["Summary"] if len(row) > 1]
     notes = json.loads(run(assay, "report", *paths, "--format", "json").stdout)["ranks"][0]["caveats"]
     expect(notes, "the ranks have no caveats")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An XSpace gives the answer of the trace.json with the same rows; a cut or damaged one is refused by name.
+"""An XSpace gives the answer of the trace.json with the same events; a truncated or damaged one is refused by name.
 
     check_xplane.py --assay build/release/assay
 """
@@ -28,7 +28,7 @@ class Checker:
                               check=False)
 
     def answer(self, path, *options):
-        """The document without what depends on the file itself."""
+        """The document without properties of the file."""
         run = self.run(path, *options)
         if run.returncode != 0:
             return f"{path.name}: {run.returncode} {run.stderr}"
@@ -73,7 +73,7 @@ def check(checker):
                  checker.write("d.xplane.pb", xplane.space(xplane.planes_of(rows, calls_apart=True))))
     names = {row["name"] for row in rows if row["ph"] == "X"}
     checker.same("display names", expected, checker.write("e.xplane.pb", xplane.space(xplane.planes_of(rows), displayed=names)))
-    # Absolute times of a real clock: only the origin moves.
+    # Absolute times of a real clock: only the origin shifts.
     epoch = 1_753_000_000_123_456_789
     moved = json.loads(json.dumps(document))
     for row in moved["traceEvents"]:
@@ -82,7 +82,7 @@ def check(checker):
     late = checker.answer(checker.write("f.xplane.pb", xplane.space(xplane.planes_of(rows, start_ns=epoch))))
     lasts = json.loads(late)["summary"]["total_ns"] if late.startswith("{") else late
     checker.expect("an absolute clock", lasts == json.loads(expected)["summary"]["total_ns"], lasts)
-    # Picoseconds are rounded once, begin and end each: rows that touch go on touching.
+    # Picoseconds are rounded once for begin and end: adjacent events stay adjacent.
     touching = xplane.Plane("/device:GPU:0")
     line = touching.line(13, "Stream #13(Compute)", 0)
     for i in range(2000):
@@ -111,7 +111,7 @@ def check(checker):
 
 
 def check_speed(checker):
-    """Of 100,000 rows: at least 0.3 of the speed of the same rows as JSON."""
+    """100,000 events: at least 0.3 of the speed of the same events as JSON."""
     planes, rows = [xplane.Plane("/device:GPU:0"), xplane.Plane("/host:CPU")], []
     for pid, name in ((1, "/device:GPU:0"), (701, "/host:CPU")):
         rows.append({"ph": "M", "name": "process_name", "pid": pid, "tid": 13, "args": {"name": name}})

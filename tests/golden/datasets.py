@@ -1,8 +1,7 @@
-"""Where the traces of the golden tests are.
+"""Locations of the traces of the golden tests.
 
-Small ones with a stated licence are in tests/data. The corpus of real traces is too large for the
-repository: the environment variable ASSAY_DATA names its folder, else it is looked for beside the
-repository as ../shared/data.
+Small ones with a stated licence are in tests/data. The corpus of real traces is too large for the repository: the
+environment variable ASSAY_DATA names its folder, with ../shared/data next to the repository as the default.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a person read in the names of kernels, tests/data/kernel_names.tsv."""
+"""A person's classification of kernel names, tests/data/kernel_names.tsv."""
 
 import csv
 import pathlib
@@ -9,7 +9,7 @@ unread = set()
 
 
 def read(name):
-    """The row of a name; a name that nobody read counts as other, and is kept in `unread`."""
+    """The row of a name. An unclassified name counts as other, and is kept in `unread`."""
     if not _rows:
         with TABLE.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):

@@ -1,4 +1,4 @@
-"""Small exports of Nsight Systems in which a program uses managed memory, as its schema 3.16 writes them."""
+"""Small synthetic exports of Nsight Systems in which a program uses managed memory, in its schema 3.16."""
 
 import sqlite3
 
@@ -44,7 +44,7 @@ class Program:
         self.rows["CUPTI_ACTIVITY_KIND_MEMCPY"].append((start, start + 30 * US, 0, 1, 7, 0, PROCESS, 65536, kind, *sides, 2, 0))
 
     def kernel(self, dur, faults, fault_dur=10 * US, moves=True):
-        """A launch, the kernel, the faults of its pages with or without a record of their moves, and a wait for it."""
+        """A launch, the kernel, its page faults with or without migration records, and a wait for the kernel."""
         correlation = self.call("cudaLaunchKernel_v7000", self.now + 10 * US)
         start = self.now + 5 * US
         name = self.name("step(float*)")
@@ -57,7 +57,7 @@ class Program:
         self.call("cudaDeviceSynchronize_v3020", start + dur + 5 * US)
 
     def touch(self, pages, moved=True):
-        """The host reads pages one by one; those that lie on the device move."""
+        """The host reads pages one by one; pages on the device migrate."""
         for _ in range(pages):
             self.rows["CUDA_UM_CPU_PAGE_FAULT_EVENTS"].append((self.now, PROCESS, 0, self.name("main")))
             if moved:
@@ -75,7 +75,7 @@ class Program:
 
 
 def steps(moved):
-    """Five kernels, after each of which the host touches its result."""
+    """Five kernels, each followed by a host access to its result."""
     program = Program()
     for _ in range(5):
         program.kernel(2 * MS, 12)
@@ -84,7 +84,7 @@ def steps(moved):
 
 
 def result_read_last():
-    """One kernel, and then nothing but the host that reads its result."""
+    """One kernel, then only the host, which reads its result."""
     program = Program()
     program.kernel(10 * MS, 60)
     program.touch(400)
@@ -92,7 +92,7 @@ def result_read_last():
 
 
 def few_faults():
-    """The host stalls without a word, and touches one page in each stall."""
+    """The host stalls without records, and touches one page in each stall."""
     program = Program()
     for _ in range(5):
         program.kernel(2 * MS, 0)
@@ -102,7 +102,7 @@ def few_faults():
 
 
 def faults_without_moves():
-    """Kernels fault through two fifths of their time, and the moves of the pages were not recorded."""
+    """Kernels fault during two fifths of their time, and page migrations are unrecorded."""
     program = Program()
     for _ in range(8):
         program.kernel(4 * MS, 20, 80 * US, moves=False)
@@ -110,8 +110,7 @@ def faults_without_moves():
 
 
 def exports(folder):
-    """Paths, what bounds the run, the headline, and a detail that has to be there. A host that works on pages of its own
-    moves none."""
+    """Paths, bottleneck, headline, and a required detail. Host accesses to host pages migrate none."""
     return {faults_without_moves().write(folder / "gpu_faults.sqlite"): ("gpu", "gpu_bound.compute", "managed_memory.faults"),
             steps(True).write(folder / "pages_move.sqlite"): ("migration", "migration_bound.host"),
             steps(False).write(folder / "pages_stay.sqlite"): ("host", "host_bound.stalls_page_faults"),

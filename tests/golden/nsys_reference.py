@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The summary of `assay info` for a Nsight Systems export, computed from its tables with Python's
-sqlite3 by the rules of docs/formats/nsys.md. It shares no line with Assay; what follows from the
-rows (links, launch numbers) is reference.py's.
+"""The summary of `assay info` for a Nsight Systems export, computed from its tables with Python's sqlite3 by the rules
+of docs/formats/nsys.md. It shares no code with Assay; reference.py computes the values that follow from the rows
+(links, launch metrics).
 
     nsys_reference.py FILE.sqlite
 """

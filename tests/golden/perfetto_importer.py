@@ -1,5 +1,5 @@
-"""Perfetto's importer of Chrome-trace JSON, written down again from its documentation and source
-(docs/formats/perfetto.md). `check_perfetto_program.py` holds it against the program.
+"""A model of Perfetto's importer of Chrome-trace JSON, from its documentation and source (docs/formats/perfetto.md).
+`check_perfetto_program.py` compares it with the program.
 """
 
 import collections
@@ -7,7 +7,7 @@ import json
 import math
 import re
 
-DEEPEST = 255       # slices of a stack; what lies deeper is dropped by old versions
+DEEPEST = 255       # slices of a stack; old versions drop deeper ones
 
 
 def exact_ns(text):

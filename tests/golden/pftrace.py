@@ -32,7 +32,7 @@ class Sequence:
         self.out.append(message(1, number(10, self.ident) + number(13, flags) + content))
 
     def start(self, at, default_track=0):
-        """Clears the state, and gives the clock of the timestamps that follow: differences in units."""
+        """Clears the state and sets the clock of the following timestamps: differences in units."""
         self.tables, self.last, self.default_track = {}, at // self.unit * self.unit, default_track
         clocks = message(1, number(1, BOOTTIME) + number(2, self.last))
         clocks += message(1, number(1, OWN_CLOCK) + number(2, self.last // self.unit) + number(3, 1) + number(4, self.unit))
@@ -40,7 +40,7 @@ class Sequence:
         self.packet(number(8, at) + number(58, BOOTTIME) + message(59, defaults) + message(6, clocks), CLEARED)
 
     def time(self, at):
-        """A difference where time goes on, else the time itself with its clock."""
+        """A difference if time increases, else the absolute time with its clock."""
         if at < self.last or (at - self.last) % self.unit:
             return number(8, at) + number(58, BOOTTIME)
         step, self.last = (at - self.last) // self.unit, at
@@ -109,8 +109,8 @@ COMPUTE, COPIES, THREADS, PROCESS = 1 << 40, 2 << 40, 3 << 40, 77
 
 
 def rocprofv3(run, gpu=lambda agent: "Agent-1", unit=1, interned=True):
-    """The packets that rocprofv3 writes for a run: (pid, kernels, copies, calls), rows as in its JSON; generatePerfetto.cpp
-    in rocprofiler-sdk. Copies, calls and kernels are sequences of their own here, as if several threads had written."""
+    """The packets of rocprofv3 for a run: (pid, kernels, copies, calls), rows as in its JSON; generatePerfetto.cpp in
+    rocprofiler-sdk. Copies, calls and kernels have a sequence each, as if several threads had written them."""
     pid = run["pid"]
     head = [track(PROCESS, process=(pid, ""))]
     kernels, copies, calls = (Sequence(i, unit, interned) for i in (2, 3, 4))
@@ -142,8 +142,8 @@ def rocprofv3(run, gpu=lambda agent: "Agent-1", unit=1, interned=True):
 
 
 def systems(run, annotated=True):
-    """The same run as rocprofiler-systems writes it (perfetto_processor.cpp): other names, ends of calls without an
-    annotation. annotated = False: with its setting that leaves annotations out."""
+    """The same run from rocprofiler-systems (perfetto_processor.cpp): other names, ends of calls without an annotation.
+    annotated = False: its setting without annotations."""
     flow = 0x1234567800000000
     head = [track(PROCESS, process=(run["pid"], "train"))]
     for tid in sorted({row["tid"] for row in run["calls"]}):
@@ -182,7 +182,7 @@ def systems(run, annotated=True):
 
 
 def joined(head, parts, interleaved=False):
-    """The file. interleaved: packets of the sequences in turns, as a buffer of several writers is read out."""
+    """The file. interleaved: packets of the sequences alternate, as in a buffer with several writers."""
     if not interleaved:
         return b"".join(head) + b"".join(b"".join(part) for part in parts)
     out, longest = [], max(len(part) for part in parts)

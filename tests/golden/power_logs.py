@@ -1,7 +1,7 @@
-"""One made-up job and its power as each of many programs would have logged it.
+"""One synthetic job and its power log in the format of many programs.
 
-The job is known: kernels with their times and powers. The sensor averages over 100 ms. Writers follow what the
-programs document and show; nothing here is read by the program's own code.
+The job is known: kernels with their times and powers. The sensor averages over 100 ms. Writers follow the documentation
+and examples of the programs; Assay's code is not used.
 """
 
 import datetime
@@ -221,7 +221,7 @@ def tegrastats(job, unit="mW", dated=True, step=1.0):
 
 
 def smi_in_turn(job, gpus, at=0):
-    """nvidia-smi without an index: rows of all GPUs fill the time between two rounds."""
+    """nvidia-smi without an index: the rows of all GPUs fill the time between two rounds."""
     rows = ["timestamp, power.draw [W]"]
     for number, (t, watts) in enumerate(job.readings):
         for gpu in range(gpus):
@@ -315,7 +315,7 @@ def powermetrics(job):
 
 
 def smoothed_csv(job, kept, window_s=STEP_S):
-    """A reading is the mean over the window before it, and keeps a part of the reading before it."""
+    """A sample is the mean over the window before it, smoothed with the previous sample."""
     noise = random.Random(5)
     lines, shown = ["timestamp,power_w"], IDLE_W
     for t, _ in job.readings:
@@ -332,7 +332,7 @@ def script_csv(job, column="power_mw", factor=1000.0):
     return "\n".join(lines) + "\n"
 
 
-# One short log of every kind, by the key that the program has for it.
+# One short log of every kind, by Assay's key for it.
 SAMPLES = {"smi_dmon.txt": smi_dmon, "dcgmi_dmon.txt": dcgmi_dmon, "metrics_text.prom": metrics_text,
            "prometheus_json.json": prometheus_json, "grafana.csv": grafana, "amd_smi_csv.csv": amd_smi_csv,
            "amd_smi_json.json": amd_smi_json, "rocm_smi_csv.csv": rocm_smi_csv, "rocm_smi_json.json": rocm_smi_json,

@@ -49,7 +49,7 @@ WAITS = {"Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"}
 FORWARD_BACKWARD_FLOWS = {"fwdbwd", "forward_backward", "fwd_bwd"}
 SPANS = {"trace"}
 
-# The import codes that can be read off a file by plain rules; the others have tests of their own.
+# The import codes that follow from simple rules; the others have tests of their own.
 LOG_CODES = [
     "missing_timestamp", "missing_duration", "negative_duration", "unknown_category",
     "not_an_object", "duplicate_event", "begin_end_pair", "unmatched_begin", "unmatched_end",
@@ -91,7 +91,7 @@ def read_events(path):
 
 
 def numeric(value):
-    """The text of a number, also when it was written as a string; None when it is none."""
+    """The text of a number, also of one written as a string; None for other values."""
     if isinstance(value, str) and re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", value):
         return value.strip()
     return None
@@ -130,7 +130,7 @@ def stream_of(event, args):
 
 
 class RocmLanes:
-    """Rows without categories in lanes named as rpd2tracing and rocprof 1 name them."""
+    """Events without categories, in lanes named as by rpd2tracing and rocprof 1."""
 
     def __init__(self, events):
         self.process, self.thread = {}, {}
@@ -155,8 +155,8 @@ class RocmLanes:
                         if re.fullmatch(r"GPU\d+", name)
                         and any(self.process.get(lane(e)[0]) == name for e in events
                                 if isinstance(e, dict) and e.get("ph") == "X")}
-        # The call of each arrow: the one that ends there, else the innermost around it; a device
-        # row is found by where it begins.
+        # The call of each arrow: the one that ends there, else the innermost that contains it. The start of the arrow
+        # finds the device event.
         calls = [e for e in events if isinstance(e, dict) and e.get("ph") == "X"
                  and not e.get("cat") and self.is_call(e)]
         self.id_of_call, self.id_of_work = {}, {}
@@ -223,7 +223,7 @@ class Import:
         self.drop_duplicates()
 
     def read_time_texts(self, events):
-        """Unit, base and resolution, which only all times together tell."""
+        """Unit, base and resolution, which depend on all times together."""
         texts = [numeric(event.get(key)) for event in events if isinstance(event, dict)
                  for key in ("ts", "dur") if event.get("ph") != "M"]
         texts = [text for text in texts if text is not None]
@@ -395,12 +395,12 @@ def nest(ops, calls):
 
 
 def is_step(op):
-    """In 2021 the profiler wrote its steps as operators; they are windows, not work."""
+    """In 2021 the profiler wrote its steps as operators; they are windows, not operators."""
     return op.name.startswith("ProfilerStep#")
 
 
 def root_of(op):
-    """Outermost operator around op, itself included; None inside nothing but a step."""
+    """Outermost operator around op, including itself; None if only a step contains it."""
     root = None
     while op is not None:
         root = root if is_step(op) else op

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of the reference itself: results worked by hand, and published figures of real traces."""
+"""Tests of the reference itself: manual results, and published figures of real traces."""
 
 import json
 import pathlib
@@ -56,7 +56,7 @@ class ByHand(unittest.TestCase):
         self.assertEqual(got["il_ns"], 20_000)          # 30 - 10
 
     def test_closed_form_model(self):
-        # The CPU issues N kernels every d us, latency t0, each runs e us (spec of the launch room).
+        # The CPU issues N kernels every d us with latency t0; each runs e us.
         for e, tklqt, il in ((2, 450, 501.5), (5, 450, 504.5), (8, 15300, 804.5), (20, 74700, 2004.5)):
             events = [op("aten::loop", 0, 500)]
             free = 0
@@ -163,7 +163,7 @@ def gpu_busy(path):
 
 @unittest.skipUnless((datasets.CORPUS / "kineto").is_dir(), datasets.NO_CORPUS)
 class PublishedFigures(unittest.TestCase):
-    """What other tools and hand counts say about the same files."""
+    """Results of other tools and manual counts for the same files."""
 
     def test_exact_union_idle(self):
         idle, span, records = gpu_busy(

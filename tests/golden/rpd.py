@@ -1,4 +1,4 @@
-"""Makes RPD databases of the Chrome-trace JSON that rpd2tracing.py made of them. Tables as in rocmProfileData."""
+"""Converts the Chrome-trace JSON of rpd2tracing.py back to RPD databases. Tables as in rocmProfileData."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""A serving engine that is simulated: its trace in PyTorch Profiler's form, its requests, and the truth about both.
+"""A simulated serving engine: its trace in PyTorch Profiler's format, its requests, and the truth about both.
 
 One loop admits requests in order of arrival, runs a step, waits for the GPU, and gives every running sequence a token.
 All times are ns since 1970.

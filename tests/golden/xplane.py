@@ -1,4 +1,4 @@
-"""Writes XSpace files (xplane.proto of OpenXLA) out of the rows of a trace.json of the same profilers."""
+"""Writes XSpace files (xplane.proto of OpenXLA) from the events of a trace.json of the same profilers."""
 
 import collections
 
@@ -59,7 +59,7 @@ def space(planes, hosts=("a.host",), displayed=()):
 
 
 def planes_of(rows, start_ns=0, calls_apart=False):
-    """Planes with the rows of a trace.json; calls_apart: calls of the runtime in a plane of their own."""
+    """Planes with the events of a trace.json; calls_apart: runtime calls in a plane of their own."""
     processes, threads, planes = {}, collections.defaultdict(str), {}
     for row in rows:
         if row["ph"] == "M" and row["name"] == "process_name":

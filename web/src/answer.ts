@@ -1,5 +1,5 @@
-// The head of the page: the verdict, the bar, what would change it. Every number that stands for a
-// stretch of time is a link to it.
+// The top of the page: headline, time breakdown bar, actions. A number that refers to an interval of time is
+// a link to it.
 
 import { announce, button, h, type Child } from "./dom.ts";
 import { causeColour, inkOn, isHatched } from "./palette.ts";
@@ -13,13 +13,13 @@ const LONGEST_KIND = 40;
 
 export const share = (part: number, whole: number) => formatValue(part / whole, "share", false).replace(" ", "\u00a0");
 
-// The cause that the verdict speaks of.
+// The cause that the headline names.
 export function leadingCause(answer: Answer): string {
   const found = answer.causes.find((cause) => cause.key !== "compute");
   return answer.kind === "gpu" || !found ? "compute" : found.key;
 }
 
-// The first share of the verdict leads to the stretches that it speaks of, one after the other.
+// Links the first percentage of the headline to the intervals that it covers, one after the other.
 function linked(text: string, answer: Answer, range: RangeChoice | null, shown: () => void): Child[] {
   const found = /\d[\d.,]*[ \u00a0]%/.exec(text);
   if (!found || !range || answer.spans.length === 0) return sentence(text);
@@ -58,7 +58,7 @@ export function verdictHead(answer: Answer, range: RangeChoice | null, shown: ()
   );
 }
 
-// The whole as one bar, each cause as long as its share; a click chooses a cause everywhere.
+// The time breakdown as one bar, divided by the share of each cause. A click selects the cause in every view.
 export function barElement(answer: Answer, range: RangeChoice | null): HTMLElement | null {
   if (answer.causes.length === 0 || answer.total_ns <= 0) return null;
   const bar = h("div", { class: "bar", attributes: { "aria-hidden": "true" } });
@@ -100,7 +100,7 @@ export function barElement(answer: Answer, range: RangeChoice | null): HTMLEleme
   paint();
   onTheme(paint);
   range?.onChange(paint);
-  // A word shows once its segment is known to hold it; else it stays in the legend.
+  // A label shows only if it fits its segment; the legend has all labels.
   new ResizeObserver(() => {
     for (const { segment } of pieces) {
       const label = segment.firstElementChild as HTMLElement;
@@ -111,7 +111,7 @@ export function barElement(answer: Answer, range: RangeChoice | null): HTMLEleme
   return h("div", { class: "bar-box" }, bar, legend);
 }
 
-// inputs: how many traces the answer is of, and what one of them is called.
+// inputs: number of traces in the answer. word: the noun for one of them.
 export function contextLine(answer: Answer, steps: number, inputs: number, word: string): HTMLElement {
   const compute = answer.causes.find((cause) => cause.key === "compute");
   const wall = `all time ${formatValue(answer.window_ns, "ns", true)}`;

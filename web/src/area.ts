@@ -1,4 +1,5 @@
-// Totals in a stretch of time: of device rows by kernel or operator, and of causes, to the nanosecond.
+// Totals within an interval of time: GPU activity by kernel or operator, and idle time by cause, exact to the
+// nanosecond.
 
 import type { Details } from "./details.ts";
 import type { EventRow, Lanes } from "./lanes.ts";
@@ -13,12 +14,12 @@ export const AREA_BY = ["kernel", "operator", "cause"] as const;
 export type AreaBy = (typeof AREA_BY)[number];
 
 export interface Stretch {
-  from: number; // whole ns from the begin of the window
+  from: number; // whole ns from the start of the window
   to: number;
-  rows: EventRow[]; // the streams that count
+  rows: EventRow[]; // the streams to count
 }
 
-// The longest first; of equals by name.
+// Longest first; ties by name.
 function sorted(totals: Map<string, Total>): Total[] {
   return [...totals.values()].sort((a, b) => b.ns - a.ns || (a.name < b.name ? -1 : 1));
 }
@@ -30,8 +31,8 @@ function add(totals: Map<string, Total>, name: string, ns: number): void {
   totals.set(name, total);
 }
 
-// Parts of events in the stretch; an event without length counts with 0 ns. Streams that run at the same time count
-// each. details: null for totals by kernel.
+// Sums the parts of events inside the interval. An event of zero length counts with 0 ns. Concurrent streams
+// count separately. details: null for totals by kernel.
 export function workTotals(lanes: Lanes, { from, to, rows }: Stretch, details: Details | null): Total[] {
   const totals = new Map<string, Total>();
   for (const row of rows) {
@@ -47,7 +48,7 @@ export function workTotals(lanes: Lanes, { from, to, rows }: Stretch, details: D
   return sorted(totals);
 }
 
-// By the key of the state, over all devices; null where the file has shares only.
+// By state key, over all devices. Null if the file has only shares.
 export function causeTotals(lanes: Lanes, { from, to }: Stretch): Total[] | null {
   if (lanes.causes.some((row) => !row.exact)) return null;
   const totals = new Map<string, Total>();

@@ -1,5 +1,5 @@
-// Where on the timeline each lever acts, as a row of brackets: the stretches in which the device
-// waits for what the lever changes, or the kernels that it makes cheaper.
+// A row of brackets per action: the intervals in which the device waits for what the action changes, or the
+// kernels that it makes cheaper.
 
 import type { Lanes } from "./lanes.ts";
 import type { Lever } from "./view.ts";
@@ -9,7 +9,7 @@ export interface Stretches {
   end: Float64Array;
 }
 
-// Pieces of one row: in order of their begin.
+// Intervals of one row, by start.
 interface Pieces {
   start: Float64Array;
   end: Float64Array;
@@ -27,7 +27,7 @@ function piecesOf(row: Pieces, wanted: (i: number) => boolean): Pieces {
   return { start: start.subarray(0, n), end: end.subarray(0, n) };
 }
 
-// The row whose next piece begins first; -1: none is left.
+// The row with the earliest next interval; -1 if all rows are exhausted.
 function nextRow(rows: Pieces[], at: Uint32Array): number {
   let first = -1;
   for (let r = 0; r < rows.length; r++) {
@@ -37,7 +37,7 @@ function nextRow(rows: Pieces[], at: Uint32Array): number {
   return first;
 }
 
-// Overlapping or touching ones become one.
+// Merges overlapping and adjacent intervals.
 function merged(rows: Pieces[]): Stretches {
   const most = rows.reduce((sum, row) => sum + row.start.length, 0);
   const start = new Float64Array(most);
@@ -57,7 +57,7 @@ function merged(rows: Pieces[]): Stretches {
   return { start: start.subarray(0, n), end: end.subarray(0, n) };
 }
 
-// None where a lever acts nowhere in particular.
+// Empty if the action has no specific place on the timeline.
 export function stretchesOf(lanes: Lanes, lever: Lever): Stretches {
   if (lever.states.length > 0) {
     const wanted = lanes.states.map((key) => lever.states.includes(key));
@@ -70,10 +70,10 @@ export function stretchesOf(lanes: Lanes, lever: Lever): Stretches {
   return merged(streams.map((row) => piecesOf(row, (i) => wanted[row.label[i]!] === 1)));
 }
 
-const CLOSE = 2; // pixels: nearer ones are one bracket
+const CLOSE = 2; // pixels: a smaller gap is drawn as one bracket
 const LEAST_TICKS = 5;
 
-// What is nearer than a pixel or two is drawn as one bracket, the paler the less of it is covered.
+// Draws intervals less than CLOSE pixels apart as one bracket, paler the less of it they cover.
 export function drawStretches(
   paint: CanvasRenderingContext2D,
   { start, end }: Stretches,

@@ -1,4 +1,4 @@
-// A Chart block as a drawing by Apache ECharts, and as the table of its numbers.
+// Renders a Chart block with Apache ECharts, and its numbers as a table.
 
 import { button, freshId, h } from "./dom.ts";
 import { Grid } from "./grid.ts";
@@ -8,15 +8,15 @@ import { color, onTheme, seriesColor } from "./theme.ts";
 import { axisScale, formatLogTick, formatTick, formatValue } from "./units.ts";
 import type { Axis, Cell, Chart, Column, Series, Table } from "./view.ts";
 
-const LARGE = 4000; // points from which drawing is batched
-const CROWDED = 60; // points from which lines lose their dots
+const LARGE = 4000; // points; larger series are drawn in batches
+const CROWDED = 60; // points; longer lines have no dots
 const LONGEST_CATEGORY = 48;
 const LONGEST_CATEGORY_NARROW = 18;
 
 type Option = Record<string, unknown>;
 type Point = (number | string | null)[];
 
-// One axis as ECharts has it: data is divided by the factor, ticks are formatted.
+// An axis for ECharts: data is divided by `factor`, ticks are formatted.
 interface Measure {
   factor: number;
   name: string;
@@ -54,14 +54,14 @@ class ChartDrawing {
   private readonly y: Measure;
   private readonly byCategory: boolean;
   private readonly names: string[];
-  omitted = 0; // values that a logarithmic axis cannot show
+  omitted = 0; // values <= 0, which a logarithmic axis cannot show
 
   constructor(private readonly chart: Chart) {
     this.byCategory = chart.categories.length > 0;
     this.x = measure(chart.x, this.byCategory ? [] : valuesOf(chart, (s) => [s.x], "x"));
-    // Bars that stand on each other are as high as their sum.
+    // The axis must reach the sum of stacked bars.
     this.y = measure(chart.y, this.stackHeights() ?? valuesOf(chart, (s) => [s.y, s.high], "y"));
-    // Series of one name would be one to the legend.
+    // ECharts merges series of equal name in the legend.
     const seen = new Map<string, number>();
     this.names = chart.series.map((series) => {
       const name = shortenMiddle(series.name, 48);
@@ -109,25 +109,25 @@ class ChartDrawing {
     if (this.byCategory && source === this.chart.x) {
       const longest = window.innerWidth < 600 ? LONGEST_CATEGORY_NARROW : LONGEST_CATEGORY;
       common.axisLabel.formatter = (name: string) => shortenMiddle(name, longest);
-      // Names that run down the side must all be there; what does not fit is told by the tooltip.
+      // Show every name of a vertical category axis; the tooltip has the full text of shortened names.
       if (this.chart.horizontal) common.axisLabel.interval = 0;
       return { ...common, type: "category", data: this.chart.categories, inverse: this.chart.horizontal };
     }
     common.axisLabel.formatter = axis.tick;
     if (axis.log) {
-      // Sizes that double have a tick each, and nothing but sweeps has them along a logarithm.
+      // Sweeps double their sizes: one tick per size. Only sweeps have a logarithmic x axis without a unit.
       const doubling = source === this.chart.x && source.unit === "none";
       const ends = doubling ? { logBase: 2, min: "dataMin", max: "dataMax" } : this.floor(source);
       return { ...common, type: "log", minorSplitLine: { show: false }, ...ends };
     }
     const extent = this.extent(axis, source);
-    // An end that a guide gives is no round number, and says nothing.
+    // The end of the axis comes from a guide and is not a round number, so it has no label.
     if (extent.max !== undefined) common.axisLabel.showMaxLabel = false;
     return { ...common, type: "value", ...extent };
   }
 
-  // Bars on a logarithmic axis stand on the power of ten below all there is: without one they would
-  // reach from 1, and the smaller of two shares would have the longer bar.
+  // Bars on a logarithmic axis start at the power of ten below the smallest value. From 1, the smaller of two
+  // shares would have the longer bar.
   private floor(source: Axis): Option {
     if (source !== this.chart.y || !this.chart.series.some(isBar)) return {};
     let least = Infinity;
@@ -139,7 +139,7 @@ class ChartDrawing {
     return { min: floor, startValue: floor };
   }
 
-  // From 0, unless that would hide what there is to see; and as far as the guides.
+  // Starts at 0 unless the values would then look flat; extends to the guides.
   private extent(axis: Measure, source: Axis): Option {
     const upright = source === this.chart.y;
     let low = Infinity;
@@ -159,7 +159,7 @@ class ChartDrawing {
     return out;
   }
 
-  // Few upright guides have their words above the drawing, where they need no turned head.
+  // One or two vertical guides have their labels above the plot, where the text need not be rotated.
   private guidesOnTop(): boolean {
     const upright = this.chart.guides.filter((g) => (g.across === "x") !== this.chart.horizontal);
     return upright.length > 0 && upright.length <= 2;
@@ -176,7 +176,7 @@ class ChartDrawing {
     const xAxis = chart.horizontal ? upright : along;
     const yAxis = chart.horizontal ? along : upright;
     Object.assign(xAxis, { nameGap: 28 });
-    // The name of the upright axis stands above it, where it needs no turned head.
+    // The name of the vertical axis is above it, where the text need not be rotated.
     Object.assign(yAxis, {
       nameLocation: "end",
       nameGap: this.guidesOnTop() ? 26 : 10,
@@ -224,7 +224,7 @@ class ChartDrawing {
       case "points":
         return {
           type: "scatter",
-          z: 3, // what was measured lies above the dots of lines
+          z: 3, // measured points above the dots of lines
           symbolSize: n > 2000 ? 3 : n > 300 ? 4 : 7,
           itemStyle: { opacity: n > 2000 ? 0.45 : n > 300 ? 0.65 : 0.9 },
           large: n > LARGE,
@@ -261,7 +261,7 @@ class ChartDrawing {
       if (value === null) return [];
       const alongX = (guide.across === "x") !== this.chart.horizontal;
       const at = alongX ? { xAxis: value } : { yAxis: value };
-      // Of bars that lie, the first category is on top, and the line begins there.
+      // With horizontal bars the first category is on top, where the line begins.
       const above = this.chart.horizontal ? "start" : "end";
       const position = alongX && this.guidesOnTop() ? above : "insideEndTop";
       return [{ ...at, label: { formatter: () => shortenMiddle(guide.label, 60), position } }];
@@ -282,7 +282,7 @@ class ChartDrawing {
     return { x, low: this.scaled(series.low[i], this.y), high: this.scaled(series.high[i], this.y) };
   }
 
-  // The interval around a line: an area between its ends, with holes where there is none.
+  // The interval around a line: an area with gaps where values are missing.
   private band(series: Series, index: number, tint: string): Option {
     const ends = series.y.map((_, i) => this.intervalAt(series, i));
     const horizontal = this.chart.horizontal;
@@ -370,7 +370,7 @@ class ChartDrawing {
       borderColor: color("rule"),
       textStyle: { color: color("ink"), fontSize: 12 },
       axisPointer: { type: this.chart.series.some(isBar) ? "shadow" : "line", lineStyle: { color: color("muted") }, shadowStyle: { color: color("shade") } },
-      // An element, so that no text is ever read as markup.
+      // An element, so that no text is parsed as markup.
       formatter: (given: unknown) => this.tooltipBody(Array.isArray(given) ? given : [given]),
     };
   }
@@ -415,7 +415,7 @@ function column(key: string, title: string, unit: Column["unit"], cells: Cell[])
   return { key, title, unit, whole, cells };
 }
 
-// The chart's numbers: side by side where series share their x values, else below each other.
+// The numbers of the chart as a table: series in columns if they share their x values, otherwise in rows.
 export function chartTable(chart: Chart): Table {
   const first = chart.series[0];
   const same = (a: (number | null)[], b: (number | null)[]) => a.length === b.length && a.every((v, i) => v === b[i]);
@@ -501,10 +501,11 @@ export function chartElement(chart: Chart): HTMLElement {
     note.hidden = hints.length === 0;
   };
   const draw = async () => drawWith(await chartLibrary());
-  // Printing waits for nothing: the library is there before somebody prints.
-  const whenIdle = globalThis.requestIdleCallback ?? ((load: () => void) => setTimeout(load, 1000)); // Safari has none
+  // Preload the library: printing cannot wait for it.
+  // Safari lacks requestIdleCallback
+  const whenIdle = globalThis.requestIdleCallback ?? ((load: () => void) => setTimeout(load, 1000));
   whenIdle(() => void chartLibrary());
-  // Charts out of sight are drawn when they come into it.
+  // Draw a chart when it scrolls into view.
   const watcher = new IntersectionObserver(
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
@@ -519,7 +520,7 @@ export function chartElement(chart: Chart): HTMLElement {
   window.addEventListener("beforeprint", () => {
     const library = loadedLibrary();
     if (!instance && library) drawWith(library);
-    instance?.getZr().flush(); // the page is printed before the next frame
+    instance?.getZr().flush(); // draw before the page is printed
   });
   return figure;
 }

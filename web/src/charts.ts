@@ -1,4 +1,4 @@
-// Apache ECharts, as a script of its own: the page unpacks it when the first chart comes into sight (library.ts).
+// Apache ECharts as a separate script, unpacked when the first chart scrolls into view (library.ts).
 
 import { BarChart, CustomChart, LineChart, ScatterChart } from "echarts/charts";
 import {

@@ -1,20 +1,20 @@
-// What a reader has picked out: a cause, and the name of a kernel, operator or call. Bar, legend,
-// timelines, tables and search show it alike, whichever of them it was picked in.
+// The current selection: a cause, and the name of a kernel, operator or call. The bar, legend, timelines,
+// tables and search share it.
 
 type Listener = () => void;
 
 let cause: string | null = null;
 let name: string | null = null;
-let words: string | null = null; // of all names that have them
+let words: string | null = null; // selects every name that contains them
 let listeners: { element: Element; listener: Listener }[] = [];
-let untold: string[][] = []; // lists that are not in the set yet
+let untold: string[][] = []; // lists not yet added to the set
 const onTimelines = new Set<string>();
 
 export const chosenCause = (): string | null => cause;
 export const chosenName = (): string | null => name;
 export const chosenWords = (): string | null => words;
 
-// Names that some timeline of the page shows.
+// Registers names that a timeline of the page shows.
 export function knowNames(names: string[]): void {
   untold.push(names);
 }
@@ -24,7 +24,7 @@ export function isOnTimeline(one: string): boolean {
   return onTimelines.has(one);
 }
 
-// Until the element leaves the page.
+// Called until the element leaves the page.
 export function onChosen(element: Element, listener: Listener): void {
   listeners.push({ element, listener });
 }
@@ -40,7 +40,7 @@ export function chooseCause(key: string | null): void {
   tell();
 }
 
-// One name, or none; what was chosen by words is let go.
+// Selects one name or none, and clears a selection by words.
 export function chooseName(one: string | null): void {
   if (one === name && words === null) return;
   name = one;
@@ -48,14 +48,14 @@ export function chooseName(one: string | null): void {
   tell();
 }
 
-// Every name that has these words.
+// Selects every name that contains these words.
 export function chooseWords(some: string): void {
   name = null;
   words = some;
   tell();
 }
 
-// True for a name that is chosen; null where none is.
+// A predicate for selected names; null without a selection.
 export function nameFilter(): ((one: string) => boolean) | null {
   if (name !== null) return (one) => one === name;
   if (words === null) return null;

@@ -1,4 +1,4 @@
-// All that the page holds, as what a search can find and where it leads.
+// The search entries of everything on the page, each with its target.
 
 import { chooseCause, chooseName, chooseWords } from "./chosen.ts";
 import type { Lanes } from "./lanes.ts";
@@ -19,7 +19,7 @@ export interface Places {
 const words = (cell: Cell | undefined): string =>
   typeof cell === "string" ? cell : Array.isArray(cell) ? cell.join(" ") : "";
 
-// A row by its words, in the order of its columns.
+// The text of a row, in column order.
 function rowTexts(block: Table | Tree): string[] {
   const rows = block.type === "tree" ? block.labels.length : block.rows;
   const columns = block.columns.filter((c) => c.unit === "text" || c.cells.some((cell) => words(cell) !== ""));
@@ -30,7 +30,7 @@ function rowTexts(block: Table | Tree): string[] {
   });
 }
 
-// What a block holds; `where` says in which room, `open` shows it.
+// The entries of a block. where: its section. open: shows that section.
 function blockFound(block: Block, where: string, open: () => void, places: Places): Found[] {
   const go = (query: string) => {
     open();
@@ -125,7 +125,7 @@ function partsFound(view: View, places: Places): Found[] {
   });
 }
 
-// What a number means is told where it stands; where it stands nowhere, here.
+// A definition leads to the place that shows its number, or is shown here if the page has no such place.
 function meaningsFound(view: View, places: Places): Found[] {
   return view.definitions.map((definition) => ({
     group: "What it means", text: definition.text, more: definition.keys.join(" "), detail: definition.heading,

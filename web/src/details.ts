@@ -1,13 +1,13 @@
-// Details of single events (docs/formats/report_html.md): a head in JSON, then columns of numbers,
-// one more than their value. A column is unpacked at its first use.
+// Details of single events (docs/formats/report_html.md): a JSON header, then columns of numbers, each stored
+// as value + 1. A column is unpacked at its first use.
 
 import { type EventRow, readNumbers } from "./lanes.ts";
 
 interface Head {
   version: number;
-  texts: (string | (string | number)[])[]; // a list: several values
-  threads: string[]; // those with a lane first, in the order of their lanes
-  rows: number[][]; // where each column of a lane of events begins; -1 where it has no value
+  texts: (string | (string | number)[])[]; // a list holds several values
+  threads: string[]; // first those with a lane, in lane order
+  rows: number[][]; // offset of each column of an event lane; -1 if absent
 }
 
 const COLUMNS = ["name", "op", "dims", "types", "concrete", "module", "shape", "graph", "collective", "wait", "call", "thread", "lead", "callLength", "bytes", "node", "before", "after"] as const;
@@ -16,7 +16,7 @@ type Column = (typeof COLUMNS)[number];
 export interface Launch {
   call: string;
   thread: string;
-  lane: EventRow | null; // of the thread, where it has one
+  lane: EventRow | null; // of the thread, if it has one
   start: number; // of the call
   length: number;
 }
@@ -48,12 +48,12 @@ export class Details {
     return values[event] ?? 0;
   }
 
-  // Empty where the file says nothing.
+  // Empty if not recorded.
   text(row: EventRow, column: Column, event: number): string {
     const text = this.head.texts[this.number(row, column, event) - 1];
     return typeof text === "string" ? text : "";
   }
-  // None where the file says nothing.
+  // Empty if not recorded.
   fields(row: EventRow, column: Column, event: number): string[] {
     const fields = this.head.texts[this.number(row, column, event) - 1];
     return Array.isArray(fields) ? fields.map(String) : [];
@@ -63,7 +63,7 @@ export class Details {
     return value > 0 ? value - 1 : null;
   }
 
-  // Its own times: those of the lane are cut to the window.
+  // The recorded times of the event: the lane has them clipped to the window.
   begin(row: EventRow, event: number): number {
     return row.start[event]! - Math.max(0, this.number(row, "before", event) - 1);
   }
@@ -85,7 +85,7 @@ export class Details {
     };
   }
 
-  // Device work of a thread, by calls that begin in [from, to), in the order of the calls.
+  // GPU activities launched by a thread, for calls that start in [from, to), by call time.
   launched(thread: EventRow, from: number, to: number): { row: EventRow; event: number; call: number }[] {
     const all = this.launches.get(thread) ?? [];
     return all.filter((one) => one.call >= from && one.call < to);

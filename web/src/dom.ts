@@ -1,5 +1,5 @@
-// Elements are made here and nowhere else. Text from a trace is hostile: it only ever becomes a text
-// node, never markup, never an attribute that the browser interprets.
+// All elements are made here. Text from a trace is hostile: it only becomes a text node, never markup or an
+// attribute that the browser interprets.
 
 export type Child = Node | string | null | undefined | false;
 
@@ -51,7 +51,7 @@ export function freshId(prefix: string): string {
   return `${prefix}-${++nextId}`;
 }
 
-// Told to screen readers without moving the focus.
+// Announces text to screen readers without moving the focus.
 let announcer: HTMLElement | null = null;
 export function announce(text: string): void {
   if (!announcer) {
@@ -66,7 +66,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Pages opened from disk may not have the clipboard; the old way works there.
+    // The clipboard API may be unavailable on pages opened from disk; execCommand is not.
     const area = h("textarea", { class: "unseen" });
     area.value = text;
     document.body.appendChild(area);

@@ -29,7 +29,7 @@ function line(item: Item): HTMLElement {
   );
 }
 
-const LONG = 9; // from here on in two columns, where there is room
+const LONG = 9; // longer lists use two columns on wide pages
 
 export function factsElement(facts: Facts): HTMLElement | null {
   const shown = facts.items.filter((item) => !item.hidden);

@@ -1,4 +1,4 @@
-// Tables and trees: only the rows in sight are in the page, so that 100,000 of them stay quick.
+// Tables and trees. Only visible rows are in the DOM, so that 100,000 rows stay fast.
 
 import { chooseCause, chooseName, chosenCause, chosenName, isOnTimeline, onChosen } from "./chosen.ts";
 import { announce, button, copyText, freshId, h, saveFile } from "./dom.ts";
@@ -10,7 +10,7 @@ import { formatCell, formatValue, numberOf, scaleColumn, scaleLike, type ColumnS
 import type { Cell, Column, Table, Tree } from "./view.ts";
 
 const ROW_HEIGHT = 27;
-const ALL_IN_PAGE = 60; // shorter ones need no machinery
+const ALL_IN_PAGE = 60; // shorter tables are not virtualized
 const VISIBLE_ROWS = 22;
 const OVERSCAN = 10;
 const FILTER_FROM = 9;
@@ -29,7 +29,7 @@ interface Shown {
 
 interface TreeShape {
   depths: number[];
-  end: Int32Array; // first row behind the subtree
+  end: Int32Array; // the row after the subtree
 }
 
 function treeShape(depths: number[]): TreeShape {
@@ -43,13 +43,14 @@ function treeShape(depths: number[]): TreeShape {
   return { depths, end };
 }
 
-const MANY_COLUMNS = 5; // beside which a name of 64 characters leaves no room at 1300 pixels
+const MANY_COLUMNS = 5; // with more, a name of 64 characters does not fit at 1300 pixels
 
 const isText = (cell: Cell) => (typeof cell === "string" && numberOf(cell) === null) || Array.isArray(cell);
 
 const endsInterval = (column: Column) => /(^| )(from|to)$/.test(column.title);
 
-// The ends of an interval stand behind what it is of, in one unit with it (src/report/writers/grid.cc does the same).
+// The ends of an interval follow the column that they belong to and share its unit, as in
+// src/report/writers/grid.cc.
 function shownColumns(columns: Column[], tree: boolean): Shown[] {
   const shown = columns.map((column, i) => shownColumn(column, tree && i === 0));
   const seen = shown.filter((one) => !one.column.hidden);
@@ -83,7 +84,7 @@ export class Grid {
   private readonly rows: number;
   private readonly shape: TreeShape | null;
   private readonly closed = new Set<number>();
-  private readonly opened = new Map<number, number>(); // row with a whole name -> extra height
+  private readonly opened = new Map<number, number>(); // row that shows its whole name -> extra height
   private order: number[] = [];
   private all = false;
   private sortColumn: Shown | null = null;
@@ -92,7 +93,8 @@ export class Grid {
   private searchable: string[] | null = null;
   private readonly sortKeys = new Map<Column, Float64Array | string[]>();
   private readonly fullNames: Column | null;
-  private readonly picks = new WeakMap<Element, { name: string } | { cause: string }>(); // of a row
+  // what a click on a row's element selects
+  private readonly picks = new WeakMap<Element, { name: string } | { cause: string }>();
 
   private readonly scroller: HTMLElement;
   private readonly table: HTMLTableElement;
@@ -153,7 +155,7 @@ export class Grid {
     return this.columns.some((c) => c.column.unit === "state");
   }
 
-  // The rows that hold such words, as the filter would find them, come into sight.
+  // Filters for the words and scrolls to the matching rows.
   reveal(words: string): void {
     if (this.filter) this.filter.value = words;
     this.query = this.rows >= FILTER_FROM ? words.trim().toLowerCase() : "";
@@ -169,7 +171,7 @@ export class Grid {
     return this.order.length > ALL_IN_PAGE;
   }
 
-  // Trees open as far as they fit on a screen.
+  // Opens a tree only as far as it fits on a screen.
   private closeDeep(): void {
     const { depths, end } = this.shape!;
     let depth = 0;
@@ -238,7 +240,7 @@ export class Grid {
     return tools;
   }
 
-  // The rows as filtered and sorted, in base units and without rounding: header is the keys.
+  // The filtered and sorted rows in base units, unrounded. The header has the keys.
   csv(): string {
     const columns = this.visible();
     const lines = [columns.map((c) => csvField(c.column.key || c.column.title, true)).join(",")];
@@ -291,7 +293,7 @@ export class Grid {
     return rows;
   }
 
-  // What matches, with all that it is in.
+  // The matching rows and their ancestors.
   private treeRows({ depths, end }: TreeShape): number[] {
     const rows: number[] = [];
     if (!this.query) {
@@ -332,7 +334,7 @@ export class Grid {
     const keys = this.keysOf(by);
     const sign = this.descending ? -1 : 1;
     if (keys instanceof Float64Array) {
-      // What is no number stays at the end, whichever way.
+      // Cells that are not numbers stay last in either direction.
       rows.sort((a, b) => {
         const x = keys[a]!;
         const y = keys[b]!;
@@ -417,7 +419,7 @@ export class Grid {
     return !shown.column.elastic ? 72 : columns > MANY_COLUMNS ? 52 : 64;
   }
 
-  // Columns keep their width while other rows come into sight.
+  // Fixed, so that columns do not move while the table scrolls.
   private width(shown: Shown, title: string): string {
     const cells = shown.column.cells;
     let longest = title.length > 14 ? Math.max(...title.split(" ").map((w) => w.length)) + 2 : title.length + 1;
@@ -483,7 +485,7 @@ export class Grid {
     line.classList.toggle("chosen", chosen);
   }
 
-  // A short name may stand for a longer one in a hidden column.
+  // A short name has its long form in a hidden column.
   private wholeName(shown: Shown, row: number, text: string): string {
     if (!shown.column.elastic || !this.fullNames || shown.tree) return text;
     const name = this.fullNames.cells[row];
@@ -545,7 +547,7 @@ export class Grid {
     return line;
   }
 
-  // Where a row begins, with the rows above that show whole names.
+  // The extra height of the rows above that show whole names.
   private extraAbove(index: number): number {
     if (this.opened.size === 0) return 0;
     let extra = 0;
@@ -587,7 +589,7 @@ export class Grid {
       this.query ? "Nothing matches the filter." : "(none)"));
   }
 
-  // Paper has no scroll bar: the first rows, and a word about the rest.
+  // A printed page cannot scroll: prints the first rows and the number of the others.
   private forPrint(printing: boolean): void {
     if (!this.isVirtual()) return;
     if (!printing) {
@@ -603,7 +605,7 @@ export class Grid {
   }
 }
 
-// A state by its word and colour; a click picks it out everywhere.
+// The name and colour of a state; a click selects it in every view.
 function stateButton(key: string): HTMLElement {
   const dot = h("span", { class: isHatched(key) ? "swatch hatched" : "swatch" });
   dot.style.background = causeColour(key);
@@ -621,5 +623,5 @@ function nameOnTimeline(name: string): HTMLElement {
   return pick;
 }
 
-// One value with its unit, for places outside tables.
+// For values outside tables.
 export { formatValue };

@@ -1,5 +1,5 @@
-// A tree as areas: every node as wide as its share, its children below it. Click or Enter goes in,
-// Escape or Backspace out, the arrow keys walk.
+// A tree as an icicle plot: a node is as wide as its share, above its children. Click or Enter zooms in,
+// Escape or Backspace zooms out, the arrow keys move.
 
 import { announce, button, freshId, h } from "./dom.ts";
 import { shortenMiddle } from "./text.ts";
@@ -9,7 +9,7 @@ import type { Column, Tree } from "./view.ts";
 
 const ROW = 24;
 const MAX_ROWS = 16;
-const THINNEST = 1.5; // pixels; below that a node is only part of its parent
+const THINNEST = 1.5; // pixels; a narrower node is drawn as part of its parent
 const GAP = 1;
 
 interface Node {
@@ -24,7 +24,7 @@ interface Node {
 function nodesOf(tree: Tree, areas: Column): Node[] {
   const nodes: Node[] = [];
   const path: number[] = [];
-  const used: number[] = []; // area that the children of a node have taken
+  const used: number[] = []; // area already taken by the children of a node
   let rootsEnd = 0;
   tree.labels.forEach((_, row) => {
     const depth = tree.depths[row]!;
@@ -61,7 +61,7 @@ class Icicle {
   private readonly canvas: HTMLCanvasElement;
   private readonly crumbs: HTMLElement;
   private readonly about: HTMLElement;
-  private zoomed = -1; // row, -1 = everything
+  private zoomed = -1; // row; -1: the whole tree
   private focus = 0;
   private hover = -1;
   private readonly deepest: number;

@@ -1,5 +1,5 @@
-// The timeline's data as the tool packed it (docs/formats/report_html.md): columns of variable-length
-// numbers behind a head in JSON.
+// Reads the timeline data (docs/formats/report_html.md): a JSON header, then columns of variable-length
+// integers.
 
 export type RowKind = "causes" | "cause_bins" | "stream" | "thread" | "rest";
 
@@ -28,18 +28,18 @@ interface Head {
   kinds: Record<string, number[]>;
 }
 
-// What a device did, one state after the other.
+// The states of a device, in time order.
 export interface CauseRow {
   name: string;
   exact: boolean;
   start: Float64Array;
   end: Float64Array;
   state: Uint8Array;
-  // Only of bins: the share of the stretch that has the state; states of one bin follow each other.
+  // For bins only: the share of the bin in this state. The states of a bin are consecutive.
   share: Float32Array | null;
 }
 
-// Events of a stream or thread by start, the longer first.
+// Events of a stream or thread by start, longer events first.
 export interface EventRow {
   kind: "stream" | "thread";
   name: string;
@@ -49,13 +49,13 @@ export interface EventRow {
   label: Uint32Array;
   type: Uint8Array;
   depths: number;
-  // Indices of events, of a thread by how many lie around them. Those of a stream are by sub-lane,
-  // in each of which at most two lie over each other, by a seam. Begins and ends rise.
+  // Event indices: of a thread by nesting depth, of a stream by sub-lane. In a sub-lane at most two events
+  // overlap, by a seam. Starts and ends ascend.
   byDepth: Uint32Array[];
-  rest: Rest | null; // of a stream, what is not held event by event
+  rest: Rest | null; // of a stream: activities that are not listed as events
 }
 
-// Per bin of equal length the time of what is not held, and how many begin in it.
+// Per bin of equal length: time and number of the activities that are not listed as events.
 export interface Rest {
   bin: number; // ns
   covered: Float64Array;
@@ -63,24 +63,24 @@ export interface Rest {
 }
 
 export interface Lanes {
-  begin: number; // of this window, from that of the whole recording
+  begin: number; // of this window, relative to the whole recording
   window: number;
   total: number;
   held: number;
-  shortest: [number, number]; // the shortest events held, of streams and of threads; 0 = all
-  others: { threads: number; rows: number }; // without a lane
+  shortest: [number, number]; // ns: the shortest listed event of streams and of threads; 0: all are listed
+  others: { threads: number; rows: number }; // threads and events without a lane
   states: string[];
   steps: { start: number; end: number; name: string }[];
   names: string[];
-  kinds: Record<string, number[]>; // places in `names` of kernels, by what they are
+  kinds: Record<string, number[]>; // indices into `names`, by kind of kernel
   causes: CauseRow[];
-  events: EventRow[]; // none until readEvents()
+  events: EventRow[]; // empty before readEvents()
   readEvents: () => void;
 }
 
 const SEAM_NS = 1000;
 
-// Reads `count` numbers of seven bits a byte, the lowest first; where the next one lies.
+// Reads `count` integers of seven bits a byte, least significant first. Returns the offset after them.
 export function readNumbers(bytes: Uint8Array, at: number, count: number, into: Float64Array | Uint32Array): number {
   for (let i = 0; i < count; i++) {
     let byte = bytes[at++]!;
@@ -138,10 +138,10 @@ function causeBins(row: RowHead, bytes: Uint8Array, at: number, window: number):
   };
 }
 
-// The events of every depth, by how many lie around them. One that ends after its parent keeps its depth.
+// The events by nesting depth. An event that ends after its parent keeps its depth.
 function nest(start: Float64Array, end: Float64Array): Uint32Array[] {
   const byDepth: number[][] = [];
-  const open: number[] = []; // ends of what lies around
+  const open: number[] = []; // ends of the enclosing events
   for (let i = 0; i < start.length; i++) {
     while (open.length > 0 && open[open.length - 1]! <= start[i]!) open.pop();
     (byDepth[open.length] ??= []).push(i);
@@ -150,10 +150,10 @@ function nest(start: Float64Array, end: Float64Array): Uint32Array[] {
   return byDepth.map((events) => Uint32Array.from(events));
 }
 
-// The events of every sub-lane: each goes to the first one that is free. It may lie over the last event
-// there by a seam, at most 1 us and a tenth of the shorter. So a stream stays one row where kernels begin
-// a little early. A seam has two events, never three. An event without length takes the
-// nanosecond in which it lies. Without seams there are as many as events that overlap at once.
+// Assigns each event to the first free sub-lane. An event may overlap the last one there by a seam: at most 1
+// us and a tenth of the shorter event. So a stream stays one row if kernels start slightly early. At most two
+// events share a seam. An event of zero length takes one nanosecond. Without seams the number of sub-lanes is
+// the largest number of concurrent events.
 export function subLanes(start: Float64Array, end: Float64Array, seam = SEAM_NS): Uint32Array[] {
   const lanes: { events: number[]; length: number; end: number; before: number }[] = [];
   for (let i = 0; i < start.length; i++) {
@@ -213,7 +213,7 @@ function eventRows(rows: RowHead[], bytes: Uint8Array, first: number, window: nu
   return events;
 }
 
-// What each device did; events, which are many more, when somebody asks for them.
+// Reads the states of each device. The events are many more and are read on demand.
 export function readLanes(bytes: Uint8Array): Lanes | null {
   if (bytes.length < 4) return null;
   const size = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);

@@ -1,5 +1,5 @@
-// What would change it: a card for each lever, with a switch where some set of levers was replayed, and a slider where
-// its edit takes a factor. Every number is one that was replayed: sliders stop at those points only.
+// A card per action, with a switch if a set of actions was replayed and a slider if its change takes a
+// factor. Every number was replayed: a slider stops only at replayed factors.
 
 import { share } from "./answer.ts";
 import { button, copyText, h } from "./dom.ts";
@@ -9,15 +9,15 @@ import type { Answer, Lever } from "./view.ts";
 
 const time = (ns: number) => formatValue(ns, "ns", true);
 
-// What of a lever is counted in.
+// The state of an action's switch and slider.
 interface Setting {
   on: boolean;
-  place: number; // in the lever's points, from 1; 0: as recorded
+  place: number; // 1-based index into the action's points; 0: as recorded
 }
 
 const ownPlace = (lever: Lever) => lever.points.findIndex((point) => point.edit === lever.edit) + 1;
 
-// Which levers are counted in, and how far; the timeline's brackets show it.
+// The actions that are applied, and their scale. The brackets of the timeline follow it.
 export class LeversOn {
   private readonly settings: Setting[];
   private readonly listeners: (() => void)[] = [];
@@ -32,11 +32,11 @@ export class LeversOn {
   place(lever: number): number {
     return this.settings[lever]!.place;
   }
-  // As the lever says, and not at another point of its slider.
+  // True at the action's own factor, false at another point of its slider.
   isOwn(lever: number): boolean {
     return this.place(lever) === ownPlace(this.levers[lever]!);
   }
-  // What it says where it stands: gain, grade, edit.
+  // Gain, grade and change at the current position.
   at(lever: number): { gain_ns: number; grade: string; edit: string; words: string; between: string } {
     const own = this.levers[lever]!;
     const place = this.place(lever);
@@ -61,10 +61,10 @@ export function codeBox(lines: string[]): HTMLElement {
   return h("div", { class: "code" }, h("pre", {}, ...wholeFlags(text)), copy);
 }
 
-// What looks like something to type, not like words: no three of these in a row.
+// A command or setting to type. Three words in a row are prose.
 const isCode = (text: string) => /[=(]|^(unset|nsys|rocprofv3|numactl|assay) /.test(text) && !/[a-z]+,? [a-z]+,? [a-z]+\b(?![.(=])/.test(text);
 
-// What the chosen levers give together: each by itself as it says, sets as they were replayed.
+// The gain of the selected actions: of one alone as its card states it, of a set as it was replayed.
 function togetherWords(answer: Answer, on: LeversOn, chosen: number[]): string {
   if (chosen.length === 0) return `None chosen: ${time(answer.window_ns)}, as recorded.`;
   const which = chosen.length === 1 ? "This alone" : chosen.length === 2 ? "Both together" : `All ${chosen.length} together`;
@@ -91,7 +91,7 @@ function leverSwitch(lever: Lever, place: number, on: LeversOn): HTMLElement {
   return box;
 }
 
-// Stops at what was replayed; none where the lever's edit takes no factor.
+// Stops at the replayed factors. Null if the change takes no factor.
 function leverSlider(lever: Lever, place: number, on: LeversOn): HTMLElement | null {
   if (lever.points.length === 0) return null;
   const slider = h("input", {
@@ -133,7 +133,7 @@ function leverBetween(place: number, on: LeversOn): HTMLElement {
   return words;
 }
 
-// counted: the levers that the line speaks of.
+// counted: the actions that the line covers.
 function togetherLine(answer: Answer, on: LeversOn, counted: number[]): HTMLElement {
   const words = h("span");
   const paint = () => words.replaceChildren(h("span", {}, ...sentence(togetherWords(answer, on, counted.filter((i) => on.has(i))))));

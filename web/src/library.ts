@@ -1,4 +1,4 @@
-// The library of charts, once a chart needs it. The page's policy allows this one script by its hash.
+// Loads the chart library at the first chart. The page's policy allows this one script by its hash.
 
 import type { EChartsCoreOption, ECharts, init } from "echarts/core";
 import { unpackText, wholeFile } from "./packed.ts";
@@ -9,13 +9,13 @@ export interface Library {
 }
 
 let asked: Promise<Library> | null = null;
-let loaded: Library | null = null; // for who cannot wait: a page that is about to be printed
+let loaded: Library | null = null; // for callers that cannot wait: a page about to be printed
 
 async function load(): Promise<Library> {
   await wholeFile;
   const script = document.createElement("script");
   script.textContent = await unpackText("assay-charts");
-  document.head.append(script); // runs at once
+  document.head.append(script); // runs synchronously
   script.remove();
   loaded = (globalThis as unknown as { assayCharts: Library }).assayCharts;
   return loaded;

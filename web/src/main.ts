@@ -1,5 +1,4 @@
-// The report page: reads what the binary embedded and builds the page top-down: verdict, what may
-// move the numbers, then the sections.
+// The report page. Reads the embedded data and builds the page from the top: headline, caveats, sections.
 
 import { barElement, contextLine, verdictHead } from "./answer.ts";
 import { chartElement } from "./chart.ts";
@@ -31,7 +30,7 @@ function proseElement(paragraphs: string[], bullets: boolean): HTMLElement {
   return h("div", { class: "prose" }, ...paragraphs.map((text) => h("p", {}, ...sentence(text))));
 }
 
-// What a block became, for who looks for it.
+// The element of each block, for search.
 const built = new WeakMap<Block, { element: HTMLElement; grid: Grid | null }>();
 
 function blockElements(block: Block): (HTMLElement | null)[] {
@@ -57,7 +56,7 @@ function plainElements(block: Block): (HTMLElement | null)[] {
   }
 }
 
-// Shows a block of an open room; of a table the rows that hold the words.
+// Shows a block of an open section, and the rows of a table that match the words.
 function revealBlock(block: Block, query: string): void {
   const found = built.get(block);
   if (!found) return;
@@ -68,16 +67,16 @@ function revealBlock(block: Block, query: string): void {
   else showElement(found.element);
 }
 
-// Scrolls to it and marks it for a moment.
+// Scrolls to the element and marks it briefly.
 function showElement(element: Element | null): void {
   if (!element) return;
   element.scrollIntoView({ block: "center" });
   element.classList.remove("shown");
-  void (element as HTMLElement).offsetWidth; // the mark begins anew
+  void (element as HTMLElement).offsetWidth; // restarts the animation
   element.classList.add("shown");
 }
 
-// One of several things with facts and tables of their own: only the first few are open.
+// One of several items with metrics and tables of its own. Only the first few are open.
 function elementBox(sections: Section[], index: number, count: number): HTMLElement {
   const name = sections.find((s) => s.title)?.title ?? `${index + 1} of ${count}`;
   const body = h("div");
@@ -105,7 +104,8 @@ function itemsLine(items: Item[]): HTMLElement {
   const line = h("span", { class: "items" });
   for (const item of items) {
     if (item.hidden) continue;
-    line.append(h("span", { class: "item" }, term(item.label, item.key, item.definition), " ", valueElement(item)), " "); // a line may end here
+    // a line may break here
+    line.append(h("span", { class: "item" }, term(item.label, item.key, item.definition), " ", valueElement(item)), " ");
   }
   return line;
 }
@@ -127,7 +127,7 @@ function saveButton(head: Head): HTMLElement {
   return button("Save JSON", save, { title: "Save the JSON document, as --format json writes it" });
 }
 
-// What writes the JSON document that this page has no room for.
+// The command that writes the JSON document, which is too large for this page.
 function jsonElsewhere(head: Head): HTMLElement {
   const written = head.answer ? `assay report ${folderOf(head.inputs.map((input) => input.name))} -o report.json` : "-o report.json";
   const command = h("code", {}, ...wholeFlags(written));
@@ -139,14 +139,14 @@ function jsonElsewhere(head: Head): HTMLElement {
 
 const isPlainPath = (path: string) => /^[\w.\/@%+=:,~-]+$/.test(path);
 
-// The folder of all of them as a shell takes it; a word in its place where there is none.
+// The common folder of the inputs as shell text, or FOLDER if there is none.
 function folderOf(names: string[]): string {
   const folders = new Set(names.map((name) => name.slice(0, Math.max(0, name.lastIndexOf("/") + 1)) || "."));
   const [folder] = folders;
   return folders.size === 1 && folder && isPlainPath(folder) ? folder : "FOLDER";
 }
 
-// The name that a command has for the trace of the page; null if the page is of several.
+// The trace of the page as shell text. Null if the page has several.
 function traceOf(head: Head): string | null {
   const [input] = head.inputs;
   if (!input || head.inputs.length > 1) return null;
@@ -198,7 +198,7 @@ function numbersBehind(sections: Section[]): HTMLElement | null {
   return null;
 }
 
-// A cause chosen here is chosen everywhere, and the other way round.
+// Keeps the cause of this timeline and of all other views equal.
 function shareCause(element: Element, range: RangeChoice): void {
   range.onChange((now) => chooseCause(now.cause));
   onChosen(element, () => range.get().cause !== chosenCause() && range.choose(chosenCause()));
@@ -206,10 +206,10 @@ function shareCause(element: Element, range: RangeChoice): void {
 }
 
 let topLanes: Lanes | null = null;
-let completeTop = (): void => {}; // its events, once the first frame is drawn
+let completeTop = (): void => {}; // reads the events, after the first frame
 
-// The answer: verdict, bar, timeline, what would change it. several: of how many inputs, and what they are called.
-// readDetails: unpacks details of single events on the timeline.
+// The answer: headline, bar, timeline, actions. several: number and noun of the inputs. readDetails: unpacks
+// the details of single events.
 function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, readDetails: () => Promise<Uint8Array>, several = { inputs: 1, word: "" }, trace: string | null = null): HTMLElement {
   if (top) topLanes = lanes;
   const range = lanes ? new RangeChoice(lanes.window, top) : null;
@@ -223,7 +223,7 @@ function answerElement(answer: Answer, lanes: Lanes | null, top: boolean, readDe
     };
   }
   if (timeline) on.onChange(() => timeline.redraw());
-  // Ranks of a job have no levers of their own: what they did takes the whole width.
+  // The page of a job has no actions: the ranks take the whole width.
   const cards = answer.levers.length > 0 || answer.notes.length > 0 || answer.ranks.length === 0;
   const reason = h("p", { class: "meta reason" }, `Confidence ${answer.trust}${answer.reason ? `: ${answer.reason}` : ""}.`);
   const story = h("div", { class: "answer-main" },
@@ -252,7 +252,7 @@ function verdictElement(verdict: string[], sections: Section[]): HTMLElement | n
   );
 }
 
-// What the page calls a key, where some block shows it.
+// The label of each key that a block shows.
 function labelsOf(sections: Section[]): Map<string, { label: string; definition: number }> {
   const labels = new Map<string, { label: string; definition: number }>();
   const add = (key: string, label: string, definition: number | undefined) => {
@@ -340,7 +340,7 @@ interface Entry {
   title: string;
 }
 
-// Rooms of a page with an answer are opened by whoever wants to see them, and filled then.
+// Sections of a page with an answer are filled when a reader opens them.
 const openers = new Map<string, (open: boolean) => void>();
 
 const idOf = new Map<Section, string>();
@@ -375,7 +375,7 @@ function roomElement(id: string, kind: string, title: string, folded: boolean, f
   return element;
 }
 
-// A section without a title goes by that of what it holds.
+// A section without a title takes that of its first titled block.
 function titleOf(section: Section): string {
   const titled = section.blocks.find((block) => "title" in block && block.title !== "");
   return section.title || (titled && "title" in titled ? titled.title : "");
@@ -426,7 +426,7 @@ function navElement(entries: Entry[]): HTMLElement {
   return h("nav", { class: "sections", attributes: { "aria-label": "Sections" } }, h("ol", {}, ...links));
 }
 
-// The link of the section that is being read.
+// Marks the link of the section in view.
 function followScroll(nav: HTMLElement): void {
   const links = new Map(Array.from(nav.querySelectorAll("a"), (a) => [a.getAttribute("href")!.slice(1), a]));
   const watcher = new IntersectionObserver(
@@ -454,7 +454,7 @@ function partName(part: Part): string {
   return rank && numberOf(rank.value) !== null ? `rank ${formatValue(rank.value, "none", true)}: ${name}` : name;
 }
 
-// Rooms and timeline of a part that the file holds: read when somebody asks.
+// Reads the sections and the timeline of an embedded part on demand.
 async function loadPart(part: Part, place: number): Promise<Lanes | null> {
   await wholeFile;
   if (!part.held) return null;
@@ -494,7 +494,7 @@ function partsElement(view: View, entries: Entry[], folded: boolean): HTMLElemen
     const place = Number(select.value);
     body.setAttribute("aria-busy", "true");
     const lanes = await whereWhole(() => loadPart(view.parts[place]!, place));
-    if (Number(select.value) !== place) return; // another one was chosen meanwhile
+    if (Number(select.value) !== place) return; // another part was selected meanwhile
     body.replaceChildren(...partElements(view, view.parts[place]!, lanes));
     body.setAttribute("aria-busy", "false");
   };
@@ -525,7 +525,7 @@ function partsElement(view: View, entries: Entry[], folded: boolean): HTMLElemen
   });
 }
 
-// The page has one panel with that anchor; those of parts go without.
+// The id is unique: the panel of a part must not have it.
 function trustPanelOf(part: Part): HTMLElement | null {
   const panel = trustPanel(part);
   panel?.removeAttribute("id");
@@ -536,11 +536,11 @@ function trustPanelOf(part: Part): HTMLElement | null {
 
 // ---- the page ----
 
-// The view, once all of it stands: a search waits for that.
+// Resolves when the page is complete; search waits for it.
 let standing: (view: View) => void = () => {};
 const wholeView = new Promise<View>((done) => (standing = done));
 
-// The answer and its timeline, before all else; the element that takes the rest.
+// Builds the answer and its timeline first. Returns the element for the rest.
 function buildHead(head: Head, lanes: Lanes | null): HTMLElement {
   const main = h("main", { id: "content" });
   const search = searchElement(() => wholeView.then(contents));
@@ -576,11 +576,11 @@ async function contents(view: View): Promise<Found[]> {
   });
 }
 
-// What is behind the answer.
+// Builds the sections that explain the answer.
 function buildRest(view: View, main: HTMLElement): void {
   startTips(view.definitions);
   const entries: Entry[] = [];
-  // What holds for one of several inputs stands with it: here, silence would be a promise.
+  // With several inputs, each has caveats of its own: an empty list here would claim that there are none.
   const told = view.parts.length === 0 || view.import_log.length > 0 || (view.trust?.rows ?? 0) > 0;
   const folded = view.answer !== null;
   const verdict = folded ? null : verdictElement(view.verdict, view.sections);
@@ -617,14 +617,14 @@ function explain(words: string): void {
   else document.querySelector("main")?.append(h("p", { id: "why" }, words));
 }
 
-// The next frame is drawn, or would be if the page were in sight.
+// Waits for the next frame. A hidden page draws none, hence the timeout.
 const aFrame = (): Promise<void> =>
   new Promise((done) => {
     requestAnimationFrame(() => setTimeout(done));
     setTimeout(done, 100);
   });
 
-// null where the file does not hold what it should, which is said.
+// Reports a damaged file to the reader and returns null.
 async function whereWhole<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();

@@ -1,7 +1,7 @@
-// What the file holds beside the page: elements with text, the Base64 of bytes in gzip. The answer and its timeline
-// stand before the script, all else behind it.
+// Embedded data: elements with Base64 text of gzip bytes. The answer and its timeline precede the script; the
+// rest follows it.
 
-// The whole file is read, what stands behind the script too.
+// Resolves when the elements after the script are parsed.
 export const wholeFile = new Promise<void>((done) => {
   if (document.readyState !== "loading") done();
   else document.addEventListener("DOMContentLoaded", () => done(), { once: true });
@@ -14,7 +14,7 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const fromBase64 = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
   if (fromBase64) return fromBase64.call(Uint8Array, text);
   const latin = atob(text);
-  const bytes = new Uint8Array(latin.length); // a loop: Uint8Array.from() takes ten times as long
+  const bytes = new Uint8Array(latin.length); // Uint8Array.from() takes ten times as long
   for (let i = 0; i < latin.length; i++) bytes[i] = latin.charCodeAt(i);
   return bytes;
 }
@@ -24,7 +24,7 @@ function unpacked(id: string): Response {
 }
 export const unpackText = (id: string): Promise<string> => unpacked(id).text();
 
-// None where the file has no such element.
+// Empty if the file has no such element.
 export async function unpackBytes(id: string): Promise<Uint8Array> {
   return holds(id) ? new Uint8Array(await unpacked(id).arrayBuffer()) : new Uint8Array();
 }

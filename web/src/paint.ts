@@ -1,10 +1,10 @@
-// One lane of the timeline as pixels, with an account of what was painted.
+// Paints one lane of the timeline and returns the time that it painted.
 
 import type { EventRow, Rest } from "./lanes.ts";
 
-const PALE = 0.2; // what is not lit
-const FAINTEST = 0.3; // of a column that is hardly filled
-const HAIR_NS = 0.001; // what an event without length counts as, so that it is seen
+const PALE = 0.2; // opacity of events outside the selection
+const FAINTEST = 0.3; // opacity of a nearly empty column
+const HAIR_NS = 0.001; // the length that an event of zero length counts with, to be visible
 const GAP = 0.7; // pixels between neighbours that are wide enough
 
 export interface View {
@@ -19,12 +19,12 @@ export interface LanePaint {
   top: number;
   height: number;
   colour: (event: number) => string;
-  lit: ((event: number) => boolean) | null; // null: nothing is searched for
-  // An event wide enough for words: where they may stand.
+  lit: ((event: number) => boolean) | null; // null: nothing is selected
+  // Called for an event wide enough for text, with the space for it.
   words: (event: number, left: number, right: number, middle: number) => void;
 }
 
-// The first place in `list` with an event that ends after `time`; ends of a lane rise.
+// The first index in `list` of an event that ends after `time`. Ends of a lane ascend.
 export function firstEndingAfter(row: EventRow, list: Uint32Array, time: number): number {
   let low = 0;
   let high = list.length;
@@ -36,20 +36,20 @@ export function firstEndingAfter(row: EventRow, list: Uint32Array, time: number)
   return low;
 }
 
-// The overlap with the next event of the lane, ns.
+// The overlap with the next event of the lane, in ns.
 function seamAfter(row: EventRow, list: Uint32Array, at: number): number {
   return at + 1 < list.length ? Math.max(0, row.end[list[at]!]! - row.start[list[at + 1]!]!) : 0;
 }
 
-// Whether the event at that place of the list lies under one in the upper half (the earlier), or in the lower (the later).
+// In a seam the earlier event is in the upper half and the later one in the lower half.
 export function halfOf(row: EventRow, list: Uint32Array, at: number, time: number): "whole" | "upper" | "lower" {
   if (at > 0 && time < row.end[list[at - 1]!]!) return "lower";
   return at + 1 < list.length && time >= row.start[list[at + 1]!]! ? "upper" : "whole";
 }
 
-// Draws the lane's events in the view. One wider than a pixel goes from its begin to its end, and both of a seam take
-// half the height where they overlap. Narrower ones share columns, each with the colour of what fills most of it. Returns the ns of the lane's
-// events inside the view that became pixels.
+// Draws the events of the lane. An event wider than a pixel spans its start to its end; the two events of a
+// seam have half the height where they overlap. Narrower events share columns, in the colour that fills most
+// of each. Returns the drawn time in ns.
 export function paintLane(paint: CanvasRenderingContext2D, lane: LanePaint, view: View): number {
   const { row, list, top, height } = lane;
   const scale = view.width / (view.to - view.from);
@@ -110,8 +110,8 @@ export function paintLane(paint: CanvasRenderingContext2D, lane: LanePaint, view
   return painted;
 }
 
-// Draws the rest of a stream, not held event by event, as the share that it fills of each column. Returns its ns in the view:
-// of bins at an edge of the view, the part by their length.
+// Draws the activities that are not listed as events, as the filled share of each column. Returns their time
+// in the view in ns; a bin at the edge counts in proportion.
 export function paintRest(paint: CanvasRenderingContext2D, rest: Rest, top: number, height: number, view: View): number {
   const scale = view.width / (view.to - view.from);
   let painted = 0;

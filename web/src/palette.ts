@@ -1,4 +1,4 @@
-// Colours of causes, as the tool declares them (src/report/document/palette.cc).
+// Colours of causes, declared in src/report/document/palette.cc.
 
 import { theme } from "./theme.ts";
 
@@ -16,7 +16,7 @@ export function causeColour(key: string): string {
   return theme() === "dark" ? colour.dark : colour.light;
 }
 
-// What a cause is called.
+// The display name of a cause.
 export function causeWord(key: string): string {
   return palette[key]?.word ?? key;
 }
@@ -25,7 +25,7 @@ export function isHatched(key: string): boolean {
   return palette[key]?.hatched ?? false;
 }
 
-// Black or white, whichever is read better on a colour "#rrggbb".
+// Black or white, by contrast with the colour "#rrggbb".
 export function inkOn(colour: string): string {
   const channel = (at: number) => {
     const c = parseInt(colour.slice(at, at + 2), 16) / 255;

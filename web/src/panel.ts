@@ -1,4 +1,4 @@
-// The panel of a chosen event or stretch: names and values.
+// The panel of a selected event or interval.
 
 import { AREA_BY, type AreaBy, causeTotals, type Stretch, type Total, workTotals } from "./area.ts";
 import type { Details, Launch } from "./details.ts";
@@ -18,7 +18,7 @@ export interface PanelHost {
   goTo: (picked: Picked) => void;
   lightAll: (name: string) => void;
   close: () => void;
-  trace: string | null; // what a command calls it; null where the page is of several
+  trace: string | null; // the trace as a command names it; null if the page has several
 }
 
 const NAME_WIDTH = 46;
@@ -74,7 +74,7 @@ function product(fields: string[]): string {
   return numbers.map(count).join(" \u00d7 ");
 }
 
-// The stretches of idle time that end where the event begins, the nearest first.
+// The idle intervals that end at the start of the event, the nearest first.
 export function waitBefore(lanes: Lanes, row: EventRow, begin: number): { key: string; ns: number }[] {
   const device = /^GPU (\S+), /.exec(row.name)?.[1];
   const causes: CauseRow | undefined = lanes.causes.find((one) => one.exact && one.name === `GPU ${device}`);
@@ -91,7 +91,7 @@ export function waitBefore(lanes: Lanes, row: EventRow, begin: number): { key: s
   return waits;
 }
 
-// Names of what lies around a moment of a thread, the innermost first.
+// Names of the events that enclose a moment of a thread, innermost first.
 function around(lanes: Lanes, row: EventRow, start: number, end: number, without = -1): string[] {
   const names: string[] = [];
   for (const list of row.byDepth) {
@@ -110,7 +110,7 @@ function stackElement(names: string[]): Child[] {
   return [inner, outer.length > 0 ? h("details", {}, h("summary", {}, `${count(outer.length)} outer`), list(outer)) : null];
 }
 
-// The event that the launch call is on its thread's lane; null where it has none.
+// The event of the launch call on the lane of its thread. Null if there is none.
 export function callOf(lanes: Lanes, launch: Launch): Picked | null {
   const { lane } = launch;
   if (!lane) return null;
@@ -140,7 +140,7 @@ function namesakes(lanes: Lanes, { row, event }: Picked) {
   return { n: lengths.length, total: lengths.reduce((sum, one) => sum + one, 0), shortest: lengths[0]!, median, longest: lengths[lengths.length - 1]!, below: lengths.filter((one) => one < row.end[event]! - row.start[event]!).length };
 }
 
-// Children of a host event by their own time.
+// Self times of the events inside a host event, by name.
 function insideTotals(lanes: Lanes, { row, event }: Picked): Total[] {
   const totals = new Map<string, Total>();
   const [from, to] = [row.start[event]!, row.end[event]!];
@@ -160,7 +160,7 @@ function insideTotals(lanes: Lanes, { row, event }: Picked): Total[] {
   return [...totals.values()].sort((a, b) => b.ns - a.ns);
 }
 
-// The lines that have a value, and the same as data to copy. details: null where the file has none.
+// The recorded values of an event, and the same as JSON to copy. details: null if the file has none.
 export function eventPanel(lanes: Lanes, details: Details | null, picked: Picked, kind: string, lane: string, host: PanelHost): HTMLElement[] {
   const { row, event } = picked;
   const shown = lanes.names[row.label[event]!] ?? "";
@@ -272,7 +272,7 @@ function causeBar(totals: Total[]): HTMLElement {
     }));
 }
 
-// details: null where the file has none, and so no operators.
+// details: null if the file has none; operators are then unavailable.
 export function areaPanel(lanes: Lanes, details: Details | null, stretch: Stretch, by: AreaBy, choose: (by: AreaBy) => void, host: PanelHost): HTMLElement[] {
   const length = stretch.to - stretch.from;
   const causes = causeTotals(lanes, stretch);

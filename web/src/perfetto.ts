@@ -1,5 +1,6 @@
-// A stretch of the timeline as a file that ui.perfetto.dev opens: what this page holds of it, with the times of its
-// ruler. The whole trace, with arguments, arrows and Assay's tracks, is `assay FILE --perfetto` (docs/page.md).
+// An interval of the timeline as a file for ui.perfetto.dev: the events of this page, with the times of its
+// ruler. `assay FILE --perfetto` writes the whole trace with arguments, arrows and Assay's tracks
+// (docs/page.md).
 
 import { type CauseRow, type EventRow, type Lanes, subLanes } from "./lanes.ts";
 import { causeWord } from "./palette.ts";
@@ -20,11 +21,11 @@ function within(row: { start: Float64Array; end: Float64Array }, from: number, t
 }
 
 function causeSpans(lanes: Lanes, row: CauseRow, from: number, to: number): Span[] {
-  if (!row.exact) return []; // shares of bins are no stretches
+  if (!row.exact) return []; // bins have shares, not intervals
   return within(row, from, to).map((i) => ({ start: row.start[i]!, end: row.end[i]!, name: causeWord(lanes.states[row.state[i]!]!), kind: "cause" }));
 }
 
-// A track of a viewer holds what nests: each sub-lane of a stream is one, without seams.
+// Tracks of Perfetto must nest: each sub-lane of a stream is one track, without seams.
 function eventTracks(lanes: Lanes, row: EventRow, kinds: readonly string[], from: number, to: number) {
   const inside = within(row, from, to);
   const span = (i: number): Span => ({ start: row.start[i]!, end: row.end[i]!, name: lanes.names[row.label[i]!] ?? "", kind: kinds[row.type[i]!] ?? "" });
@@ -37,10 +38,10 @@ function eventTracks(lanes: Lanes, row: EventRow, kinds: readonly string[], from
   }));
 }
 
-// Microseconds with all digits of the nanoseconds.
+// Microseconds with nanosecond digits.
 const micro = (ns: number) => Number((ns / 1000).toFixed(3));
 
-// kinds: of events, by their type. count: of events, without the stretches of causes.
+// kinds: of events, by their type. Returns the count without the intervals of causes.
 export function perfettoFile(lanes: Lanes, kinds: readonly string[], from: number, to: number): { json: string; count: number } {
   const rows = [
     ...lanes.causes.map((row) => ({ process: 0, name: row.name, spans: causeSpans(lanes, row, from, to) })),

@@ -1,8 +1,8 @@
-// What of a run is looked at: a stretch of time and, where one is chosen, a cause. The address says
-// it, so that it can be sent to others; everything that shows time listens.
+// The interval in view and the selected cause. The address holds both, so that the view can be shared. Views
+// of time subscribe to changes.
 
 export interface Range {
-  from: number; // ns from the begin of the window
+  from: number; // ns from the start of the window
   to: number;
   cause: string | null;
 }
@@ -34,7 +34,7 @@ export class RangeChoice {
     this.listeners.push(listener);
   }
 
-  // Keeps the stretch inside the window and at least `least` long.
+  // Keeps the interval inside the window and at least `least` long.
   show(from: number, to: number, least = 2000): void {
     const length = Math.min(Math.max(to - from, Math.min(least, this.window)), this.window);
     const middle = (from + to) / 2;
@@ -70,7 +70,7 @@ export class RangeChoice {
     try {
       history.replaceState(null, "", whole && !cause ? location.pathname + location.search : address);
     } catch {
-      // Some browsers refuse it on pages from disk: then the address stays as it was.
+      // Some browsers refuse this on pages from disk; the address then stays as it is.
     }
   }
 }

@@ -1,5 +1,5 @@
-// The ranks of a job over time: who computes, who is idle, who communicates. A row a rank; its name
-// opens the page of that rank.
+// The ranks of a job over time: computing, idle or communicating. One row per rank; its name opens the page
+// of the rank.
 
 import { button, h } from "./dom.ts";
 import { causeColour, causeWord } from "./palette.ts";
@@ -11,13 +11,13 @@ const ROW = 20;
 const STATES = 3;
 const BUSY = new Set(["compute", "copy", "collective", "comm_wait", "transfer"]);
 
-// Idle time has the colour of what it mostly is.
+// Idle time has the colour of its largest cause.
 function coloursOf(answer: Answer): { keys: string[]; words: string[] } {
   const idle = answer.causes.find((cause) => !BUSY.has(cause.key))?.key ?? "no_evidence";
   return { keys: ["compute", idle, "comm_wait"], words: ["computes or copies", `idle, mostly ${causeWord(idle)}`, "communicates"] };
 }
 
-// open: shows what is known of one rank, by its place.
+// open: shows the page of a rank, by index.
 export function ranksElement(answer: Answer, open: (place: number) => void): HTMLElement | null {
   const { ranks } = answer;
   if (ranks.length === 0) return null;

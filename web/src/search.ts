@@ -1,16 +1,16 @@
-// One search over all that the page holds: rooms, numbers, rows of tables, causes, levers, names on
-// the timeline, words and their meaning, ranks. "/" goes there; arrows choose, Enter goes.
+// Searches the whole page: sections, metrics, table rows, causes, actions, names on the timeline,
+// definitions, ranks. "/" focuses it, arrows select, Enter opens.
 
 import { freshId, h } from "./dom.ts";
 import { shortenMiddle } from "./text.ts";
 
 export interface Found {
   group: string;
-  text: string; // what is looked in, and shown
-  detail: string; // shown beside it
-  more?: string; // looked in as well
+  text: string; // searched and shown
+  detail: string; // shown next to it
+  more?: string; // searched only
   go: (query: string) => void;
-  all?: (query: string) => void; // shows all of its group that match
+  all?: (query: string) => void; // shows all matches of its group
 }
 
 const PER_GROUP = 6;
@@ -21,7 +21,7 @@ interface Hit {
   rank: number;
 }
 
-// By group, in the order in which groups come; within one the better first.
+// By group in order of first occurrence; better matches first.
 function matching(entries: Found[], query: string): Map<string, Hit[]> {
   const words = query.toLowerCase().split(/\s+/);
   const groups = new Map<string, Hit[]>();
@@ -38,7 +38,7 @@ function matching(entries: Found[], query: string): Map<string, Hit[]> {
   return groups;
 }
 
-// entries: asked for once, when somebody first looks for something.
+// entries: called once, at the first search.
 export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
   const listId = freshId("found");
   const input = h("input", {
@@ -52,7 +52,7 @@ export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
   list.hidden = true;
   let known: Found[] | null = null;
   let asked = false;
-  let entered = false; // Enter came before it was known what there is: it goes as soon as it is
+  let entered = false; // Enter was pressed before the entries were ready
   const learn = async () => {
     if (asked) return;
     asked = true;
@@ -91,7 +91,8 @@ export function searchElement(entries: () => Promise<Found[]>): HTMLElement {
       close();
       found.go(query);
     };
-    element.addEventListener("pointerdown", (event) => event.preventDefault()); // the focus stays until it goes
+    element.addEventListener("pointerdown", (event) => event.preventDefault()); // keeps the focus until the
+                                                                                // entry opens
     element.addEventListener("click", go);
     shown.push({ element, go });
     return element;

@@ -1,5 +1,6 @@
-// The list of traces of `assay serve`: each with its answer, its page, a comparison of two, and Perfetto. The token comes
-// in the fragment, which no request carries; this page keeps it for the tab and clears the address.
+// The page of `assay serve`: a list of traces, each with its answer, report, comparison and Perfetto. The
+// token is in the fragment, which no request contains. This page stores it for the tab and clears the
+// address.
 
 import { button, h } from "./dom.ts";
 import { onTheme, startTheme, theme, toggleTheme } from "./theme.ts";
@@ -37,14 +38,14 @@ interface Answer {
 interface Row {
   trace: Trace;
   element: HTMLTableRowElement;
-  answer: Answer | string | null; // null until it is known; a string says why there is none
+  answer: Answer | string | null; // null until known; a string is the reason for having none
   cell: HTMLElement;
   word: HTMLElement;
   time: HTMLElement;
   box: HTMLInputElement;
 }
 
-const AT_ONCE = 2; // analyses; the server does no more either
+const AT_ONCE = 2; // concurrent analyses; the server runs no more either
 const PERFETTO = "https://ui.perfetto.dev";
 
 function readToken(): string {
@@ -73,7 +74,7 @@ async function ask(path: string): Promise<Response> {
 
 const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-// Opens a window at once, as browsers allow only on a click, and fills it when the page is made.
+// Browsers open a window only during a click. It is filled when the report is ready.
 async function openPage(query: string, what: string): Promise<void> {
   const opened = window.open("about:blank", "_blank");
   status.textContent = `${what} ...`;
@@ -88,7 +89,7 @@ async function openPage(query: string, what: string): Promise<void> {
   }
 }
 
-// The trace goes into the other tab, and nothing of it over the network.
+// Sends the trace to the other tab, not over the network.
 async function openInPerfetto(trace: Trace): Promise<void> {
   const viewer = window.open(PERFETTO, "_blank");
   if (!viewer) {
@@ -186,7 +187,7 @@ async function start(): Promise<void> {
     const [a, b] = chosen;
     if (a && b) void openPage(`a=${a.trace.id}&b=${b.trace.id}`, `Compares ${a.trace.name} with ${b.trace.name}`);
   });
-  const chosen: Row[] = []; // the first one first
+  const chosen: Row[] = []; // the baseline first
   const changed = () => {
     for (const row of rows) {
       const at = chosen.indexOf(row);

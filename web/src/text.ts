@@ -1,4 +1,4 @@
-// Long names: kernel names differ at both ends, so the middle goes.
+// Kernel names differ at both ends, so long names are shortened in the middle.
 
 import { h, type Child } from "./dom.ts";
 
@@ -10,7 +10,7 @@ export function shortenMiddle(text: string, width: number): string {
   return points.slice(0, head).join("") + "…" + points.slice(points.length - (width - 1 - head)).join("");
 }
 
-// A name that shows its middle when asked.
+// A shortened name that expands on click.
 export function nameButton(
   full: string,
   width: number,
@@ -28,7 +28,7 @@ export function nameButton(
   };
   fill(opened);
   element.addEventListener("click", () => {
-    if (window.getSelection()?.toString()) return; // somebody is copying from it
+    if (window.getSelection()?.toString()) return; // the reader is selecting text to copy
     const open = element.getAttribute("aria-expanded") !== "true";
     fill(open);
     changed(open);
@@ -38,12 +38,12 @@ export function nameButton(
 
 const LONG_WORD = 90;
 
-// Words that begin with a dash are no place for a line to end: "--memory-copy-trace", "->".
+// Keeps a line from breaking inside a flag or an arrow: "--memory-copy-trace", "->".
 export function wholeFlags(text: string): Child[] {
   return text.split(/((?<!\S)-\S{1,40}(?!\S))/).map((word, i) => (i % 2 === 1 ? h("span", { class: "whole" }, word) : word));
 }
 
-// A sentence whose overlong words are shortened.
+// A sentence with overlong words shortened.
 export function sentence(written: string): Child[] {
   const text = written.replace(/(\d) (?=(?:%|[mkMG]?[WJ]|[nmµ]?s|[KMGT]?i?B)(?![\w]))/g, "$1\u00a0");
   if (!/\S{91,}/.test(text)) return wholeFlags(text);
@@ -54,7 +54,7 @@ export function sentence(written: string): Child[] {
 
 const FORMULA = /^[=+\-@\t\r]/;
 
-// One field as RFC 4180 has it. Spreadsheets would run what begins like a formula.
+// One field by RFC 4180. Spreadsheets would evaluate text that begins like a formula.
 export function csvField(value: string, isText: boolean): string {
   const safe = isText && FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;

@@ -1,4 +1,4 @@
-// Light or dark: the system's choice until somebody chooses otherwise. Paper is light.
+// Light or dark: the system's setting until the reader chooses. Printed pages are light.
 
 type Theme = "light" | "dark";
 type Listener = () => void;

@@ -1,6 +1,6 @@
-// The run on a time axis: why each GPU was idle, its streams, the threads that give it work. One
-// canvas; zoomed out, columns hold shares, zoomed in, every event is there. Drag, wheel, keys and
-// fingers move it; the address follows.
+// The run on a time axis: causes of idle time per GPU, streams, and the threads that submit work. One canvas:
+// zoomed out, columns show shares; zoomed in, every event is drawn. Mouse, wheel, keys and touch move it, and
+// the address follows.
 
 import type { AreaBy } from "./area.ts";
 import { drawStretches, stretchesOf, type Stretches } from "./brackets.ts";
@@ -26,11 +26,11 @@ const STREAM = 20;
 const DEPTH = 14;
 const GAP = 5;
 const LEVER = 13;
-const WORDS = 14; // above a lane, where there is no column for its name
+const WORDS = 14; // above a lane, on narrow pages without a name column
 const LONGEST_NAME = 14;
-const STRIP = 6; // of ticks for what is lit in depths that are not drawn
-const MOST_DEPTHS = 200; // that are drawn; deeper ones are counted
-const STILL = 4; // pixels: who moves less has not dragged
+const STRIP = 6; // of ticks for matches in depths that are not drawn
+const MOST_DEPTHS = 200; // drawn at most; deeper ones are counted
+const STILL = 4; // pixels: a shorter movement is a click, not a drag
 const SHOWN_DEPTHS = 5;
 const PHONE_DEPTHS = 3;
 const LEAST_NS = 2000;
@@ -54,7 +54,7 @@ const HELP: [string, string][] = [
 
 const time = (ns: number) => formatValue(Math.round(ns), "ns", true);
 
-// First index whose value is above `limit`.
+// First index with a value above `limit`.
 function above(values: Float64Array | Uint32Array, limit: number): number {
   let low = 0;
   let high = values.length;
@@ -66,7 +66,8 @@ function above(values: Float64Array | Uint32Array, limit: number): number {
   return low;
 }
 
-// A lane's name as its column holds it. Numbers of GPUs differ at their ends. That it is a thread stands below; numbers of threads differ at their ends.
+// The name of a lane, shortened for its column. GPU numbers and thread numbers differ in their last digits.
+// The line below the name says that it is a thread.
 function laneWords(name: string): string {
   const stream = /^GPU (\d+) (stream .*)$/.exec(name);
   if (stream && name.length > LONGEST_NAME) return shortenMiddle(`\u2026${stream[1]!.slice(-3)}, ${stream[2]!}`, LONGEST_NAME + 4);
@@ -77,12 +78,12 @@ function laneWords(name: string): string {
   return short.length + process.length <= LONGEST_NAME ? short + process : short;
 }
 
-// How often a name occurs, how long in all, and where.
+// Matches of the selected name: count, total time and places.
 interface Occurrences {
   names: number;
   spans: [number, number][];
   ns: number;
-  places: Map<EventRow, Uint8Array>; // per event whether it is one of them
+  places: Map<EventRow, Uint8Array>; // per event: 1 for a match
 }
 
 export class Timeline {
@@ -94,15 +95,15 @@ export class Timeline {
   private area: { from: number; to: number; rows: EventRow[] } | null = null;
   private areaBy: AreaBy = "kernel";
   private mark: [number, number] | null = null;
-  private cursor = 0.5; // share of the width where the pointer is
-  private details: Details | null | undefined; // undefined until the first event is chosen
+  private cursor = 0.5; // position of the pointer as a share of the width
+  private details: Details | null | undefined; // undefined before the first event is selected
   private readonly canvas: HTMLCanvasElement;
   private readonly names = h("div", { class: "lane-names", attributes: { "aria-hidden": "true" } });
   private readonly tip = h("div", { class: "lane-tip", attributes: { "aria-hidden": "true" } });
   private readonly shown = h("span", { class: "lane-range" });
   private bands: Band[] = [];
-  private order: number[] = []; // of states from the bottom of a column
-  private painted: { name: string; lane: number; ns: number }[] = []; // of each lane that is drawn; lane -1 has what is not held one by one
+  private order: number[] = []; // of states, from the bottom of a column
+  private painted: { name: string; lane: number; ns: number }[] = []; // per drawn lane; lane -1: activities that are not listed as events
   private allDepths = false;
   private depthsButton!: HTMLButtonElement;
   private pending = false;
@@ -113,7 +114,8 @@ export class Timeline {
   private readonly saved = h("span", { class: "lane-saved" });
   private readonly lit = h("span", { class: "lane-picked" });
 
-  // isOn: whether a lever is counted in. readDetails: unpacks details of single events, empty where the file has none.
+  // isOn: whether an action is applied. readDetails: unpacks details of single events; empty if the file has
+  // none.
   constructor(
     private readonly lanes: Lanes,
     private readonly range: RangeChoice,
@@ -194,7 +196,7 @@ export class Timeline {
     this.showLit();
   }
 
-  // How many matches lie in depths that are not drawn, and in how many of these.
+  // The number of matches in depths that are not drawn, and of those depths.
   private hiddenMatches(found: Occurrences): { events: number; depths: number } {
     const hidden = { events: 0, depths: 0 };
     for (const band of this.bands) {
@@ -218,7 +220,7 @@ export class Timeline {
     this.depthsButton.hidden = !this.lanes.events.some((row) => row.kind === "thread" && row.depths > SHOWN_DEPTHS);
   }
 
-  // The events are read: what was drawn without them is drawn anew.
+  // Redraws after the events are read.
   complete(): void {
     this.stretches = this.levers.map((lever) => stretchesOf(this.lanes, lever));
     this.found.clear();
@@ -238,7 +240,7 @@ export class Timeline {
     );
   }
 
-  // How many rows were recorded, are drawn, and are not, and why.
+  // Numbers of recorded, drawn and omitted events, with the reason.
   private showCounts(): void {
     const { held, total, shortest, others, events } = this.lanes;
     if (events.length === 0) return;
@@ -312,7 +314,8 @@ export class Timeline {
     this.showCounts();
   }
 
-  // How many depths say nothing of when what happened: one event that fills nearly all of the window.
+  // The number of outer depths with a single event that fills nearly all of the window: they carry no
+  // information.
   private outermost(row: EventRow): number {
     let depth = 0;
     const fills = (list: Uint32Array | undefined) =>
@@ -339,7 +342,7 @@ export class Timeline {
         return label;
       }),
     );
-    this.draw(); // in the frame that shows the new size
+    this.draw(); // in the same frame as the new size
   }
 
   private ask(): void {
@@ -436,7 +439,7 @@ export class Timeline {
     });
   }
 
-  // Words in a stretch, as far as they fit.
+  // Draws text in an interval as far as it fits.
   private text(paint: CanvasRenderingContext2D, words: string, left: number, right: number, middle: number): void {
     const begin = Math.max(left, 0) + 4;
     const room = Math.min(right, this.width) - begin - 3;
@@ -447,7 +450,7 @@ export class Timeline {
     if (shown.length > 2) paint.fillText(shown, begin, middle);
   }
 
-  // Per pixel column the shares of the states, compute at the bottom.
+  // Draws the shares of the states per pixel column, compute at the bottom.
   private drawCauses(paint: CanvasRenderingContext2D, row: CauseRow, top: number, height: number, from: number, to: number, chosen: string | null): void {
     const columns = Math.ceil(this.width);
     const states = this.lanes.states.length;
@@ -578,7 +581,7 @@ export class Timeline {
     }
   }
 
-  // A tick for every match in a depth that is not drawn.
+  // Draws a tick for every match in a depth that is not drawn.
   private drawStrip(paint: CanvasRenderingContext2D, band: Band & { kind: "strip" }, range: Range): void {
     const places = this.occurrences()?.places.get(band.row);
     const lanes = this.bands.find((one): one is EventBand => one.kind === "events" && one.row === band.row);
@@ -596,7 +599,7 @@ export class Timeline {
     });
   }
 
-  // The pixels of an event's lane, or of its strip. Null where neither is shown.
+  // The pixels of an event's lane, or of its strip. Null if neither is drawn.
   private placeOf({ row, event }: Picked): { top: number; height: number } | null {
     const band = this.bands.find((one): one is EventBand => one.kind === "events" && one.row === row);
     const depth = row.byDepth.findIndex((list) => list[firstEndingAfter(row, list, row.start[event]!)] === event || list.includes(event));
@@ -607,7 +610,7 @@ export class Timeline {
     return strip ? { top: strip.top, height: strip.height } : null;
   }
 
-  // The stretch, the mark, the event and the arrow from its launch.
+  // Draws the selected interval, the mark, the selected event and the arrow from its launch.
   private drawChosen(paint: CanvasRenderingContext2D, range: Range): void {
     const scale = this.width / (range.to - range.from);
     const x = (ns: number) => (ns - range.from) * scale;
@@ -669,7 +672,7 @@ export class Timeline {
     drawStretches(paint, this.stretches[band.lever]!, box, range.from, range.to);
   }
 
-  // Above its lane, where there is no column of names.
+  // Draws the name above the lane, on pages without a name column.
   private drawName(paint: CanvasRenderingContext2D, band: Band): void {
     if (band.kind === "overview" || band.kind === "ruler" || band.kind === "steps" || band.kind === "strip") return;
     const words = band.kind === "lever" ? `${band.name}: ${this.levers[band.lever]!.title}` : [band.name, band.about].filter(Boolean).join(", ");
@@ -679,9 +682,9 @@ export class Timeline {
     this.text(paint, words, 0, this.width, band.top - WORDS / 2);
   }
 
-  // ---- what is chosen by name ----
+  // ---- selection by name ----
 
-  // Events that are chosen by name or words. Null where nothing is, or nothing here has it.
+  // The matches of the selected name or words. Null without a selection or matches.
   private occurrences(): Occurrences | null {
     const filter = nameFilter();
     if (!filter) return null;
@@ -708,7 +711,7 @@ export class Timeline {
     return all.names > 0 ? all : null;
   }
 
-  // The chosen name, how often it is here, and the way from one to the next.
+  // The selected name, its number of matches, and buttons for the next and previous one.
   private showLit(): void {
     const words = chosenName() ?? chosenWords();
     if (words === null) return this.lit.replaceChildren();
@@ -733,7 +736,7 @@ export class Timeline {
     );
   }
 
-  // Shows one occurrence of what is chosen: the one after or before the middle of what is seen.
+  // Shows the match after or before the centre of the view.
   private goToName(direction: 1 | -1): void {
     const spans = this.occurrences()?.spans ?? [];
     const { from, to } = this.range.get();
@@ -750,7 +753,7 @@ export class Timeline {
     this.say();
   }
 
-  // A click chooses an event or a cause; elsewhere it lets go.
+  // A click selects an event or a cause; elsewhere it clears the selection.
   private pick(x: number, y: number): void {
     const band = this.bands.find((one) => y >= one.top && y < one.top + one.height);
     this.area = null;
@@ -762,7 +765,7 @@ export class Timeline {
     void this.choose(band?.kind === "events" && event >= 0 ? { row: band.row, event } : null);
   }
 
-  // ---- what is chosen: an event or a stretch ----
+  // ---- the selected event or interval ----
 
   private async choose(picked: Picked | null): Promise<void> {
     this.picked = picked;
@@ -799,7 +802,7 @@ export class Timeline {
     }
   }
 
-  // The lane in words, and how it lies to the event before it.
+  // The lane of an event, and its overlap with the event before it.
   private whereIs({ row, event }: Picked): string {
     const depth = row.byDepth.findIndex((list) => list.includes(event));
     if (row.kind === "thread") return `${row.name}, depth ${depth + 1} of ${row.depths}`;
@@ -810,7 +813,8 @@ export class Timeline {
     return `${row.name}${lane}${seam > 0 ? `; begins ${exactTime(seam)} before the end of the one before it` : ""}`;
   }
 
-  // The other end of the arrow: the launch call of device work, or the first work that a host event launched.
+  // The other end of the arrow: the launch call of a GPU activity, or the first activity that a host event
+  // launched.
   private partner(): Picked | null {
     if (!this.picked || !this.details) return null;
     const { row, event } = this.picked;
@@ -822,7 +826,7 @@ export class Timeline {
     return launch && callOf(this.lanes, launch);
   }
 
-  // Chooses an event and brings it into sight, at the zoom that is set where it can be seen there.
+  // Selects an event and brings it into view. Keeps the zoom unless the event would not fit.
   private goTo(picked: Picked): void {
     const { from, to } = this.range.get();
     const [start, end] = [picked.row.start[picked.event]!, picked.row.end[picked.event]!];
@@ -878,14 +882,14 @@ export class Timeline {
     this.area = { from: left!, to: Math.max(right!, left! + 1), rows: (touched.length > 0 ? touched : streams).map((band) => band.row) };
   }
 
-  // ---- what is under the pointer ----
+  // ---- under the pointer ----
 
   private timeAt(x: number): number {
     const range = this.range.get();
     return range.from + (x / this.width) * (range.to - range.from);
   }
 
-  // What lies at a place, in words: heading, then lines.
+  // Describes a position: heading, then lines.
   describe(x: number, y: number): string[] | null {
     const band = this.bands.find((one) => y >= one.top && y < one.top + one.height);
     if (!band) return null;
@@ -915,7 +919,7 @@ export class Timeline {
     return band.row.byDepth[band.first + Math.floor((y - band.top) / (band.row.kind === "stream" ? STREAM : DEPTH))];
   }
 
-  // How many events of the lane share the pixel of a narrow one.
+  // The number of events that share the pixel of a narrow event.
   private sameColumn(band: EventBand, event: number, x: number, y: number): number {
     const range = this.range.get();
     const pixel = (range.to - range.from) / this.width;
@@ -929,7 +933,8 @@ export class Timeline {
     return count;
   }
 
-  // The event at a place, or within two pixels of it; -1 where there is none. In a seam the upper half is the earlier one.
+  // The event at a position or within two pixels; -1 if there is none. The upper half of a seam is the
+  // earlier event.
   private eventAt(band: EventBand, x: number, y: number): number {
     const at = this.timeAt(x);
     const { row } = band;
@@ -984,7 +989,7 @@ export class Timeline {
     this.help.hidden = !this.help.hidden;
   }
 
-  // ---- moving ----
+  // ---- navigation ----
 
   private zoom(factor: number, around: number): void {
     const { from, to } = this.range.get();
@@ -997,7 +1002,7 @@ export class Timeline {
     this.range.show(from + (to - from) * share, to + (to - from) * share, LEAST_NS);
   }
 
-  // The next stretch of idle time, of the chosen cause where there is one, that can be seen.
+  // Shows the next idle interval that is long enough to see, or the next one of the selected cause.
   goToGap(direction: 1 | -1): void {
     const row = this.lanes.causes[0];
     if (!row) return;
@@ -1079,13 +1084,14 @@ export class Timeline {
 
   private listen(): void {
     const fingers = new Map<number, { x: number; y: number }>();
-    let pressed: { x: number; y: number } | null = null; // where one finger or the mouse went down
+    let pressed: { x: number; y: number } | null = null; // start of a one-finger or mouse drag
     let moved = false;
-    let chooses = false; // a stretch, while it moves
+    let chooses = false; // the interval, during a drag
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.canvas.addEventListener("wheel", (event) => {
       const zooms = event.ctrlKey || event.metaKey;
-      if (!zooms && Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return; // the page scrolls
+      if (!zooms && Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return; // vertical wheel: the page
+                                                                              // scrolls
       event.preventDefault();
       if (zooms) this.zoom(Math.exp(event.deltaY * 0.004), this.point(event).x / this.width);
       else this.move(event.deltaX / this.width);
@@ -1132,7 +1138,7 @@ export class Timeline {
     if (to - from < this.lanes.window) this.range.show(middle - (to - from) / 2, middle + (to - from) / 2, LEAST_NS);
   }
 
-  // One finger or the mouse moves; two zoom around their middle.
+  // One pointer moves or selects; two pointers zoom around their midpoint.
   private drag(fingers: Map<number, { x: number; y: number }>, id: number, now: { x: number; y: number }): void {
     const before = fingers.get(id)!;
     if (fingers.size === 2) {
@@ -1148,7 +1154,7 @@ export class Timeline {
     fingers.set(id, now);
   }
 
-  // Another lever is counted in, or no longer.
+  // After an action was switched on or off.
   redraw(): void {
     this.ask();
   }

@@ -1,4 +1,4 @@
-// The definition of a number, shown beside whatever carries its key. One tooltip for the page.
+// The definition of a metric, shown next to any element with its key. The page has one tooltip.
 
 import { h } from "./dom.ts";
 import type { Definition } from "./view.ts";
@@ -8,7 +8,7 @@ let tip: HTMLElement;
 let owner: Element | null = null;
 let timer = 0;
 
-// definition: its place in the definitions, as the tool wrote it; nothing is shown without one.
+// definition: index into the definitions. Nothing is shown without one.
 export function describe(element: Element, definition: number | null | undefined, key: string, label: string): void {
   if (definition === undefined || definition === null) return;
   element.setAttribute("data-key", key);

@@ -1,5 +1,5 @@
-// How numbers are scaled and rounded: the same rules as on the terminal (src/report/document/units.cc). Both
-// are held to tests/data/unit_vectors.json.
+// Scales and rounds numbers by the same rules as the terminal (src/text/units.cc).
+// tests/data/unit_vectors.json tests both.
 
 import type { Cell, Unit } from "./view.ts";
 
@@ -24,7 +24,7 @@ const STEPS: Record<Unit, Step[]> = {
   joules: [step(1e-6, "µJ"), step(1e-3, "mJ"), step(1, "J"), step(1e3, "kJ"), step(1e6, "MJ")],
 };
 
-// Beyond this, digits before the point say nothing.
+// More integer digits are not significant.
 const SCIENTIFIC_FROM = 1e15;
 const LONG_INTEGER = /^-?\d{16,19}$/;
 
@@ -40,7 +40,7 @@ function groupDigits(digits: string): string {
   return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (point < 0 ? "" : digits.slice(point));
 }
 
-// A length or moment to the nanosecond: 612 ns, 26.432 us, 33.623 896 ms.
+// A duration or time to the nanosecond: 612 ns, 26.432 us, 33.623 896 ms.
 export function exactTime(ns: number): string {
   const whole = Math.round(ns);
   if (Math.abs(whole) < 1e3) return `${whole} ns`;
@@ -50,7 +50,7 @@ export function exactTime(ns: number): string {
   return `${digits}.${parts.slice(-6, -3)}\u202f${parts.slice(-3)} ms`;
 }
 
-// Half away from zero, as people round.
+// Rounds half away from zero.
 function rounded(value: number, decimals: number): number {
   const scale = 10 ** decimals;
   return (Math.sign(value) * Math.round(Math.abs(value) * scale)) / scale;
@@ -72,7 +72,7 @@ function fixed(value: number, decimals: number): string {
   return groupDigits(rounded(value, decimals).toFixed(decimals));
 }
 
-// Three significant digits, but never fewer than all digits before the point.
+// Three significant digits, or all digits before the point if there are more.
 function significant(value: number): string {
   const magnitude = Math.abs(value);
   if (magnitude === 0) return "0";
@@ -99,7 +99,7 @@ function stepFor(magnitude: number, steps: Step[]): Step {
   return steps[i]!;
 }
 
-// Never 0 when it is not 0, never "-0.0".
+// Never 0 for a nonzero value, never "-0.0".
 function honestFixed(value: number, decimals: number): string {
   if (value === 0) return "0";
   if (rounded(value, decimals) !== 0) return fixed(value, decimals);
@@ -124,7 +124,7 @@ function otherText(cell: Cell | undefined): string {
   return "-";
 }
 
-// A single value with its unit. whole: an integer by nature.
+// A single value with its unit. whole: integer by nature.
 export function formatValue(cell: Cell | undefined, unit: Unit, whole: boolean): string {
   const value = numberOf(cell);
   if (value === null) return otherText(cell);
@@ -138,7 +138,7 @@ export function formatValue(cell: Cell | undefined, unit: Unit, whole: boolean):
   return whole ? integerDigits(cell!, value, unit) : significant(value);
 }
 
-// How all numbers of a column are shown, so that they can be compared down the column.
+// One format for all numbers of a column, so that they compare down the column.
 export interface ColumnScale {
   unit: Unit;
   factor: number;
@@ -153,7 +153,7 @@ function decimalsFor(smallest: number, most: number): number {
   return decimals;
 }
 
-// Which step suits a column whose numbers are typically `median` and at most `largest`.
+// The step for a column with the given median and maximum.
 function columnStep(median: number, largest: number, steps: readonly Step[]): Step {
   const tooSmall = 0.1;
   const tooLarge = 1e5;
@@ -163,9 +163,9 @@ function columnStep(median: number, largest: number, steps: readonly Step[]): St
   return steps[i]!;
 }
 
-// The unit in which the largest number has one to three digits before the point; a finer one while
-// the median non-zero number would be below a tenth and the largest stays below 100,000. As many
-// decimals as the smallest number needs for three digits. Zeros alone have no unit.
+// The unit in which the largest number has one to three integer digits. A finer unit if the median non-zero
+// number would be below 0.1 and the largest stays below 100,000. The smallest number sets the decimals, with
+// three digits. A column of zeros has no unit.
 export function scaleColumn(unit: Unit, cells: Cell[], whole: boolean): ColumnScale {
   const sizes: number[] = [];
   for (const cell of cells) {
@@ -187,7 +187,8 @@ export function scaleColumn(unit: Unit, cells: Cell[], whole: boolean): ColumnSc
   return scale;
 }
 
-// In the unit of another column, with decimals of its own; that column's own where it had no unit.
+// Uses the unit of another column with decimals of its own. Without a unit there, scales the column
+// independently.
 export function scaleLike(other: ColumnScale, cells: Cell[], whole: boolean): ColumnScale {
   if (other.symbol === "") return scaleColumn(other.unit, cells, whole);
   const scale: ColumnScale = { ...other, whole };
@@ -217,7 +218,7 @@ export function axisScale(unit: Unit, largest: number): Step {
   return stepFor(largest, steps);
 }
 
-// A tick of an axis: no more digits than it needs.
+// A tick of an axis with only the digits that it needs.
 export function formatTick(value: number): string {
   const magnitude = Math.abs(value);
   if (magnitude !== 0 && (magnitude >= 1e9 || magnitude < 1e-4)) return threeDigits(value);

@@ -1,9 +1,9 @@
-// What the binary embeds for the page (src/report/writers/page_view.cc writes it).
+// The embedded data of the page, as src/report/writers/page_view.cc writes it.
 
 export type Unit =
   | "none"
   | "text"
-  | "state" // the key of a cause or of device work, read as its word
+  | "state" // the key of a cause or kind of GPU activity, shown by its name
   | "ns"
   | "count"
   | "share"
@@ -13,7 +13,7 @@ export type Unit =
   | "watts"
   | "joules";
 
-// Integers beyond 2^53 travel as text of digits.
+// Integers beyond 2^53 are stored as digit strings.
 export type Cell = null | boolean | number | string | string[];
 
 export interface Item {
@@ -21,10 +21,10 @@ export interface Item {
   label: string;
   value: Cell;
   unit: Unit;
-  whole: boolean; // not a fraction by nature: 5 and not 5.00
+  whole: boolean; // integer by nature: 5, not 5.00
   note?: string;
   hidden?: boolean; // shown on demand
-  definition?: number; // its place in the definitions
+  definition?: number; // index into the definitions
 }
 
 export interface Column {
@@ -145,20 +145,20 @@ export interface Lever {
   gain_ns: number;
   share: number;
   grade: string;
-  between: string; // between what the gain lies, or that it is not known
-  // Where on the timeline it acts: states that it shortens, or kernels by what they are or by name.
+  between: string; // the interval of the gain, or that it is unknown
+  // Its place on the timeline: states that it shortens, or kernels by kind or name.
   states: string[];
   kernel_kind: string;
   kernel_name: string;
-  edit: string; // as `assay whatif --edit` takes it
-  points: { edit: string; words: string; gain_ns: number; grade: string; between: string }[]; // to other factors, and to its own
+  edit: string; // for `assay whatif --edit`
+  points: { edit: string; words: string; gain_ns: number; grade: string; between: string }[]; // other factors and its own
 }
 
-// What a reader sees first (src/report/document/short_answer.h).
+// The first screen (src/report/document/short_answer.h).
 export interface Answer {
   kind: string;
   verdict: string[];
-  more: string[]; // what else is said at once
+  more: string[]; // further sentences of the first screen
   window_ns: number;
   total_ns: number;
   causes: { key: string; word: string; ns: number }[];
@@ -166,14 +166,14 @@ export interface Answer {
   together: { levers: number[]; gain_ns: number; between: string }[];
   notes: { head: string; lines: string[]; code: boolean }[];
   ranks: RankStrip[];
-  strip_ns: number; // what their bins span; 0: each its own time
+  strip_ns: number; // time that the bins span; 0: each rank has its own
   trust: string;
   reason: string;
   next: string[];
-  spans: [number, number][]; // ns from the begin of the window
+  spans: [number, number][]; // ns from the start of the window
 }
 
-// What is said of all inputs together, or of one of them.
+// The report on all inputs together, or on one of them.
 export interface Said {
   answer: Answer | null;
   verdict: string[];
@@ -185,7 +185,7 @@ export interface Said {
 export interface Part extends Said {
   name: string;
   items: Item[];
-  held: boolean; // its rooms and timeline are in the file; sections are here once they were asked for
+  held: boolean; // its sections and timeline are in the file; `sections` is read on demand
 }
 
 export interface Definition {
@@ -195,19 +195,19 @@ export interface Definition {
   text: string;
 }
 
-// What stands above the fold (assay-head).
+// The first screen (assay-head).
 export interface Head {
   title: string;
   tool: { name: string; version: string };
   inputs: { name: string; items: Item[] }[];
-  parts_count: number; // of several inputs
-  part_word: string; // what one of them is called: "rank", "trace"
-  json: boolean; // whether the file holds the JSON document (assay-json)
+  parts_count: number; // number of inputs, if several
+  part_word: string; // noun for one of them: "rank", "trace"
+  json: boolean; // true if the file holds the JSON document (assay-json)
   answer: Answer | null;
   palette: Record<string, { light: string; dark: string; hatched: boolean; word: string }>;
 }
 
-// With what is behind it (assay-view).
+// The first screen and the rest (assay-view).
 export interface View extends Head, Said {
   sections: Section[];
   parts: Part[];
