@@ -32,6 +32,12 @@ def report(
     untraced: str | None = None,
     capture: str | Sequence[str] | None = None,
     top: int = 10,
+    on: str | Sequence[str] | None = None,
+    as_recorded: bool = False,
+    cpu_speed: float | int | None = None,
+    like: str | None = None,
+    link_gb_s: float | int | None = None,
+    prices: str | None = None,
     length: int | Sequence[int] = (2, 4, 8, 16, 32, 64, 128, 256),
     threshold: float | int = 1.0,
     segment: str = "sync",
@@ -68,6 +74,13 @@ def report(
         capture: trace with the capture of CUDA or HIP graphs, for the operators of replays; default: traces in the
             same folder with capture in their names. Takes several values.
         top: kernels listed; 0 = all. At least 0. Default: 10.
+        on: the run on these GPUs: kernels by their work, replayed with this host. Takes several values.
+        as_recorded: with --on: keep the host time that a profiler took.
+        cpu_speed: with --on: a host so many times as fast. From 0.1 to 10.
+        like: with --on: the host at the pace of this recording of the same program.
+        link_gb_s: with --on: GB/s from one of those GPUs to its peers, in one direction. Above 0.
+        prices: with --on: CSV with gpu, usd_per_gpu_hour and optional watts, as throughput plan reads; adds cost,
+            and energy at most.
         length: chain lengths, comma separated. Default: [2,4,8,16,32,64,128,256]. Takes several values.
         threshold: proximity score of a candidate, (0, 1]. Default: 1.
         segment: where sequences are cut: none, sync, rootop, iteration. Default: sync.

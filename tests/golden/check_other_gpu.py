@@ -6,6 +6,7 @@ import argparse
 import gzip
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -131,6 +132,35 @@ def check_prices(assay):
     is_true("no costs without prices", json.loads(run(assay, "whatif", trace, "--on", "B200", "--format", "json"))["whatif"]["on"]["costs"] == [])
 
 
+def check_answer(assay):
+    """The default verb shows the same sentences and the same table below its answer, and the same object in JSON."""
+    trace = ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
+    with tempfile.TemporaryDirectory() as folder:
+        prices = pathlib.Path(folder) / "prices.csv"
+        prices.write_text("gpu,usd_per_gpu_hour\nH200,3.2\nB200,4.8\nL40S,0.9\n", encoding="utf-8")
+        for options in ((), ("--as-recorded", "--prices", prices), ("--cpu-speed", "2", "--link-gb-s", "100"), ("--like", trace)):
+            asked = (trace, "--on", "B200,L40S", *options)
+            report = json.loads(run(assay, *asked, "--format", "json"))
+            alone = json.loads(run(assay, "whatif", *asked, "--format", "json"))
+            is_true(f"the same object: {options}", report["whatif"]["on"] == alone["whatif"]["on"])
+            is_true(f"the same sentences: {options}", report["whatif"]["headline"] == alone["headline"])
+    plain, screen = run(assay, trace, "--width", "80"), run(assay, trace, "--on", "B200,L40S", "--width", "80")
+    is_true(f"the answer stays: {screen}", screen.startswith(plain + "\n"))
+    table = run(assay, "whatif", trace, "--on", "B200,L40S", "--width", "80").split("The run on other GPUs", 1)[1].split("\n\n", 1)[0]
+    is_true(f"the table of whatif: {screen}", table in screen)
+    is_true(f"the deciding sentence: {screen}", alone["headline"][0][:40] in " ".join(screen.split()))
+    is_true(f"80 columns: {screen}", all(len(line) <= 80 for line in screen.splitlines()))
+    for words in (("--full",), ("--format", "md")):
+        is_true(f"{words}", "The run on other GPUs" in run(assay, trace, "--on", "B200", *words))
+    is_true("nothing without --on", "whatif" not in json.loads(run(assay, trace, "--format", "json")))
+    for words, said in ((("--on", "H900"), "--on H900: no such GPU"), (("--cpu-speed", "2"), "need --on GPU"), (("--on", "B200", "--quiet"), "--quiet"),
+                        ((trace, "--on", "B200"), "--on is for one trace here")):
+        error = run(assay, trace, *words, code=2)
+        is_true(f"{said}: {error}", said in error)
+    error = run(assay, ROOT / "tests/data/formats/bench.vllm.json", "--on", "B200", code=2)
+    is_true(f"no trace: {error}", "--on replays a trace" in error)
+
+
 def check_like(assay):
     """A trace has its own host; with a host of half the speed the run is that of --cpu-speed 0.5; other programs are refused."""
     trace, other = ROOT / "examples/h100_vit_inference.json.gz", ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
@@ -229,6 +259,7 @@ def main():
     check_first_sentences(assay, answers)
     check_refusals(assay)
     check_prices(assay)
+    check_answer(assay)
     check_like(assay)
     check_without_launches(assay)
     check_first_screen(assay)

@@ -228,6 +228,14 @@ Section other_gpu_section(const OtherGpuAnswer& answer) {
                      families_table(families)}};
 }
 
+Section other_gpu_section_with_words(const OtherGpuAnswer& answer) {
+  Section section = other_gpu_section(answer);
+  section.with_answer = true;
+  section.blocks.insert(section.blocks.begin(),
+                        Prose{.key = "headline", .paragraphs = other_gpu_words(answer)});
+  return section;
+}
+
 std::vector<Item> other_gpu_overview(const OtherGpus& found) {
   const bool replayed = found.refusal == EditRefusal::kNone;
   return {fact(keys::run_ns, ns_or_null(replayed, found.now_ns.middle)),

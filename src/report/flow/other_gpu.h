@@ -21,6 +21,8 @@ struct OtherGpuAnswer {
 std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer);
 // "whatif": on, on.gpus, on.families, on.costs.
 Section other_gpu_section(const OtherGpuAnswer& answer);
+// The same with the sentences, for a document with another headline. Shown with the short answer.
+Section other_gpu_section_with_words(const OtherGpuAnswer& answer);
 // The key numbers, for a table that compares traces.
 std::vector<Item> other_gpu_overview(const OtherGpus& found);
 
