@@ -177,7 +177,7 @@ def whatif(
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
         edits: a file of edits, one a line.
-        save_prediction: also write down what these edits give, to be scored by the other recording.
+        save_prediction: also write down what these edits or GPUs give, to be scored by the other recording.
         check_prediction: compare a saved prediction with this trace.
         on: the run on these GPUs: kernels by their work, replayed with this host. Takes several values.
         as_recorded: with --on: keep the host time that a profiler took.
@@ -186,7 +186,7 @@ def whatif(
         link_gb_s: with --on: GB/s from one of those GPUs to its peers, in one direction. Above 0.
         prices: with --on: CSV with gpu, usd_per_gpu_hour and optional watts, as throughput plan reads; adds cost,
             and energy at most.
-        peaks: with --edit roof or --on: name of the recorded GPU, if the trace has none.
+        peaks: with --edit roof, --on or --check-prediction: name of the recorded GPU, if the trace has none.
         part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
             number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.
         between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives

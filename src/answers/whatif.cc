@@ -13,11 +13,13 @@
 #include "answers/other_gpu.h"
 #include "answers/path_layers.h"
 #include "answers/ranks.h"
+#include "answers/run_prediction.h"
 #include "answers/untraced.h"
 #include "flow/judged.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "ingest/text/csv_table.h"
+#include "records/frozen_gain.h"
 #include "records/setting_lines.h"
 #include "report/flow/job.h"
 #include "report/flow/other_gpu.h"
@@ -161,7 +163,7 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   clock.mark("whatif");
   if (request.freeze) {
     ASSAY_TRY_ASSIGN(const FrozenGain prediction, prediction_of(loaded, report, found));
-    ASSAY_TRY(request.freeze(prediction));
+    ASSAY_TRY(request.freeze(frozen_text(prediction)));
   }
   const WhatIfAnswer answer{loaded.trace, report, found, !edits.empty()};
   TraceContent content;
@@ -196,6 +198,11 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
   ASSAY_TRY_ASSIGN(const OtherGpuFindings found,
                    find_other_gpus(request.on, inputs, loaded, *model, judged));
   clock.mark("whatif");
+  if (request.freeze) {
+    ASSAY_TRY_ASSIGN(const FrozenRun prediction,
+                     run_prediction(request.on, found.gpus, loaded, judged.iterations));
+    ASSAY_TRY(request.freeze(frozen_run_text(prediction)));
+  }
   const OtherGpuAnswer answer{judged.report, found.gpus, found.costs};
   TraceContent content;
   content.overview = other_gpu_overview(found.gpus);
@@ -241,6 +248,22 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
   return content;
 }
 
+Result<TraceContent> score_run_content(const FrozenRun& prediction, const RoofSources& roof,
+                                       const LoadedTrace& loaded, const std::string& part) {
+  std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
+  ASSAY_TRY_ASSIGN(const JudgedRun judged,
+                   judge_run(*model, loaded.windows, {.windows = &loaded.windows}, part));
+  ASSAY_TRY_ASSIGN(const ScoredRun scored,
+                   score_prediction(prediction, roof, loaded, *model, judged));
+  model.reset();
+  ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis, reported_diagnosis(loaded, judged, part));
+  const RunScoreAnswer answer{prediction, scored.prediction, scored.score, scored.program_known};
+  TraceContent content;
+  content.verdict = run_score_words(answer);
+  content.sections = {run_score_section(answer), run_trust(loaded, diagnosis)};
+  return content;
+}
+
 Result<TraceContent> why_content(const TraceRequest& request, bool with_rules, RanksTogether& ranks,
                                  const LoadedTrace& loaded) {
   PhaseClock clock(request.listener);
@@ -272,6 +295,15 @@ Result<TraceContent> why_content(const TraceRequest& request, bool with_rules, R
   if (with_rules) content.sections.push_back(rules_section(rules_of(loaded, answer)));
   content.sections.push_back(run_trust(loaded, diagnosis));
   return content;
+}
+
+// The result, with the file in its error.
+template <typename T>
+Result<T> of_file(Result<T> result, const std::string& file) {
+  if (result) return result;
+  Error error = result.take_error();
+  error.file = file;
+  return error;
 }
 
 Error one_trace(const char* flag) {
@@ -326,14 +358,17 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
     });
   }
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(request.score));
-  auto prediction = parse_frozen(text);
-  if (!prediction) {
-    Error error = prediction.take_error();
-    error.file = request.score;
-    return error;
+  if (is_frozen_run(text)) {
+    ASSAY_TRY_ASSIGN(const FrozenRun prediction, of_file(parse_frozen_run(text), request.score));
+    ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, request.traces));
+    return answer_traces(request.traces, "What if", [&](const LoadedTrace& loaded) {
+      return score_run_content(prediction, {&roof.facts, request.device}, loaded,
+                               request.traces.part);
+    });
   }
+  ASSAY_TRY_ASSIGN(const FrozenGain prediction, of_file(parse_frozen(text), request.score));
   return answer_traces(request.traces, "What if", [&](const LoadedTrace& loaded) {
-    return score_content(*prediction, loaded, request.traces.part);
+    return score_content(prediction, loaded, request.traces.part);
   });
 }
 

@@ -10,7 +10,6 @@
 #include "answers/inputs/traces.h"
 #include "answers/other_gpu.h"
 #include "base/result.h"
-#include "records/frozen_gain.h"
 
 namespace assay {
 
@@ -23,9 +22,9 @@ struct WhatIfRequest {
   std::string device = {};              // device name of the trace
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
   OtherGpuRequest on = {};  // if asked, predicts the run on other GPUs instead of simulating edits
-  // Receives the prediction of a trace; absent if not requested. If present, a rejected edit is an
-  // error.
-  std::function<Status(const FrozenGain&)> freeze = {};
+  // Receives the prediction of a trace as text (docs/formats/frozen_gain.md); absent if not
+  // requested. If present, a rejected edit and a GPU without a time are errors.
+  std::function<Status(const std::string& prediction)> freeze = {};
 };
 Result<Answer> answer_whatif(const WhatIfRequest& request);
 

@@ -40,14 +40,17 @@ Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
     request.edits.insert(request.edits.end(), more.begin(), more.end());
   }
   if (verb.freeze.empty()) return request;
-  if (request.edits.empty()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "--save-prediction writes down what the edits give: name them with --edit", "", -1};
+  if (request.edits.empty() && !request.on.is_asked()) {
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "--save-prediction writes down what edits or other GPUs give: name them with --edit "
+        "or --on",
+        "", -1};
   }
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
   ASSAY_TRY(check_export(verb.freeze, files));
-  request.freeze = [&verb](const FrozenGain& prediction) {
-    return export_file(verb.freeze, frozen_text(prediction));
+  request.freeze = [&verb](const std::string& prediction) {
+    return export_file(verb.freeze, prediction);
   };
   return request;
 }
@@ -75,6 +78,7 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   sub.example("assay whatif trace.json.gz --on H200,B200 --prices prices.csv", "at what cost?");
   sub.example("assay whatif before.json.gz --edit input --save-prediction input.ini", "and later");
   sub.example("assay whatif after.json.gz --check-prediction input.ini");
+  sub.example("assay whatif h100.json.gz --on H200 --save-prediction h200.ini", "was it right?");
   add_common_options(sub, verb->common, true);
   sub.option("--edit", verb->edits,
              // language: allow too_many_commas
@@ -90,7 +94,7 @@ void add_whatif_verb(Verb& app, int& exit_code) {
       .called("EDIT");
   sub.option("--edits", verb->edits_file, "a file of edits, one a line").called("FILE");
   sub.option("--save-prediction", verb->freeze,
-             "also write down what these edits give, to be scored by the other recording")
+             "also write down what these edits or GPUs give, to be scored by the other recording")
       .called("FILE");
   sub.option("--check-prediction", verb->score,
              "compare a saved prediction with this trace")
@@ -101,11 +105,11 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   add_other_gpu_options(sub, verb->on)
       .not_with("--edit")
       .not_with("--edits")
-      .not_with("--save-prediction")
       .not_with("--check-prediction");
   sub.option("--peaks", verb->peaks,
              // language: allow roof
-             "with --edit roof or --on: name of the recorded GPU, if the trace has none")
+             "with --edit roof, --on or --check-prediction: name of the recorded GPU, if the trace "
+             "has none")
       .called("NAME");
   add_part_option(sub, verb->common);
   add_facts_option(sub, verb->facts);

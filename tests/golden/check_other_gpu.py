@@ -161,6 +161,54 @@ def check_answer(assay):
     is_true(f"no trace: {error}", "--on replays a trace" in error)
 
 
+def check_predictions(assay):
+    """A saved prediction is exact for the recorded card, and is scored on no other card, program or number of iterations."""
+    trace, other = ROOT / "tests/data/h200_pairs/bert_batch8.json.zst", ROOT / "tests/data/h200_pairs/gpt2.before.json.zst"
+    vit = ROOT / "examples/h100_vit_inference.json.gz"
+    with tempfile.TemporaryDirectory() as folder:
+        saved = pathlib.Path(folder) / "saved.ini"
+
+        def save(path, *args):
+            return json.loads(run(assay, "whatif", path, "--save-prediction", saved, "--format", "json", *args))["whatif"]["on"]
+
+        def check(path, *args, code=0):
+            return run(assay, "whatif", path, "--check-prediction", saved, *args, code=code)
+
+        on = save(trace, "--on", "B200,H200", "--as-recorded")
+        score = json.loads(check(trace, "--format", "json"))["score"]
+        is_true(f"its own card: {score}", score["in_interval"] is True and score["error_share"] == 0 and score["gpu"] == on["gpus"][1]["gpu"])
+        is_true(f"as recorded: {score}", score["host"] == "recorded" and score["after_measured_ns"] == on["recorded_ns"] == score["after_measured_low_ns"])
+        is_true("said", "The prediction held" in check(trace))
+        text = saved.read_text(encoding="utf-8")
+        row = on["gpus"][1]["run_ns"]
+        saved.write_text(text.replace(f"= {row}\n", f"= {row // 2}\n"), encoding="utf-8")
+        score = json.loads(check(trace, "--format", "json"))["score"]
+        is_true(f"half of it: {score}", score["in_interval"] is False and abs(score["error_share"] + 0.5) < 1e-6)
+        said = " ".join(check(trace).split())
+        is_true(f"said: {said}", "50.0 % too little" in said and "did not hold" in said)
+        longer = re.sub(r"(iterations|calls) = (\d+)", lambda line: f"{line[1]} = {line[2]}0", text)
+        saved.write_text(longer, encoding="utf-8")
+        error = check(trace, code=2)
+        is_true(f"ten times as many iterations: {error}", " here, and the prediction is of " in error and "iteration" in error)
+        saved.write_text(text.replace("\ngpus = 1", "\ngpus = 8"), encoding="utf-8")
+        is_true("GPUs", "1 GPU here, and the prediction is of 8" in check(trace, code=2))
+        saved.write_text(text + "speed = 1\n", encoding="utf-8")
+        error = check(trace, code=2)
+        is_true(f"a wrong line: {error}", "'speed' is not a line of a prediction" in error and "saved.ini" in error)
+        saved.write_text(text, encoding="utf-8")
+        error = check(other, code=2)
+        is_true(f"another program: {error}", "gpt2.before" in error and "shows another program than bert_batch8" in error)
+        error = check(vit, code=2)
+        is_true(f"another GPU: {error}", "recorded on Nvidia H100" in error and "the prediction is of Nvidia B200" in error)
+
+        on = save(trace, "--on", "H200")
+        score = json.loads(check(trace, "--format", "json"))["score"]
+        is_true(f"without the profiler: {score}", score["host"] == "untraced" and score["after_measured_ns"] == on["run_ns"] and score["error_share"] == 0)
+        is_true(f"an interval: {score}", score["after_measured_low_ns"] < score["after_measured_ns"] < score["after_measured_high_ns"])
+        error = run(assay, "whatif", trace, "--on", "Gaudi2", "--save-prediction", saved, code=2)
+        is_true(f"no time: {error}", "no prediction of Gaudi2" in error)
+
+
 def check_like(assay):
     """A trace has its own host; with a host of half the speed the run is that of --cpu-speed 0.5; other programs are refused."""
     trace, other = ROOT / "examples/h100_vit_inference.json.gz", ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
@@ -260,6 +308,7 @@ def main():
     check_refusals(assay)
     check_prices(assay)
     check_answer(assay)
+    check_predictions(assay)
     check_like(assay)
     check_without_launches(assay)
     check_first_screen(assay)
