@@ -45,6 +45,14 @@ Result<std::vector<GpuPrice>> prices_of(const OtherGpuRequest& request, const Fa
   return prices;
 }
 
+// Output tokens of the run. A job's engine counts those of all its GPUs, so they are unknown if the
+// trace has only some of these.
+std::optional<OutputTokens> tokens_of(const LoadedTrace& loaded, const FlowReport& report,
+                                      const OtherGpus& found) {
+  if (loaded.trace.distributed.world_size.value_or(1) > found.gpu_count) return std::nullopt;
+  return output_tokens(report.serving.steps);
+}
+
 }  // namespace
 
 bool OtherGpuRequest::lacks_gpus() const {
@@ -81,7 +89,7 @@ Result<OtherGpuFindings> find_other_gpus(const OtherGpuRequest& request,
   }
   OtherGpuFindings found;
   found.gpus = explore_gpus(model, judged.iterations, judged.report, asked);
-  found.costs = run_costs(found.gpus, inputs.prices);
+  found.costs = run_costs(found.gpus, inputs.prices, tokens_of(loaded, judged.report, found.gpus));
   return found;
 }
 

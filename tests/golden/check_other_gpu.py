@@ -132,6 +132,26 @@ def check_prices(assay):
     is_true("no costs without prices", json.loads(run(assay, "whatif", trace, "--on", "B200", "--format", "json"))["whatif"]["on"]["costs"] == [])
 
 
+def check_token_cost(assay):
+    """Dollars per million output tokens where the steps of an engine count them, else nothing."""
+    decode, plain = ROOT / "tests/data/kineto/vllm/vllm_mi300_decode_exec.json.gz", ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
+    with tempfile.TemporaryDirectory() as folder:
+        prices = pathlib.Path(folder) / "prices.csv"
+        prices.write_text("gpu,usd_per_gpu_hour\nMI300X,2\nH200,3.2\nB200,4.8\n", encoding="utf-8")
+        asked = (decode, "--peaks", "MI300X", "--on", "H200,B200", "--prices", prices)
+        costs = json.loads(run(assay, "whatif", *asked, "--format", "json"))["whatif"]["on"]["costs"]
+        is_true(f"rows: {costs}", [row["gpu"] for row in costs][1:] == ["H200", "B200"] and costs[0]["recorded_gpu"])
+        for row in costs:  # one step, with 32 sequences in decode and no prompt
+            is_true(f"interval: {row}", all(abs(row["usd_per_mtok" + end] - row["usd" + end] / 32 * 1e6) < 1e-9 for end in ("_low", "_high")))
+            is_true(f"middle: {row}", row["usd"] is None or abs(row["usd_per_mtok"] - row["usd"] / 32 * 1e6) < 1e-9)
+        screen = run(assay, "whatif", *asked, "--width", "80")
+        is_true(f"on the screen: {screen}", "$/Mtok" in screen and all(len(line) <= 80 for line in screen.splitlines()))
+        asked = (plain, "--on", "H200,B200", "--prices", prices)
+        costs = json.loads(run(assay, "whatif", *asked, "--format", "json"))["whatif"]["on"]["costs"]
+        is_true(f"no tokens: {costs}", costs and all(row[key] is None for row in costs for key in ("usd_per_mtok", "usd_per_mtok_low", "usd_per_mtok_high")))
+        is_true("nothing is said", "Mtok" not in run(assay, "whatif", *asked))
+
+
 def check_answer(assay):
     """The default verb shows the same sentences and the same table below its answer, and the same object in JSON."""
     trace = ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
@@ -307,6 +327,7 @@ def main():
     check_first_sentences(assay, answers)
     check_refusals(assay)
     check_prices(assay)
+    check_token_cost(assay)
     check_answer(assay)
     check_predictions(assay)
     check_like(assay)

@@ -10,6 +10,7 @@
 #include "report/flow/whatif.h"
 #include "report/overhead/results.h"
 #include "report/run/results.h"
+#include "report/throughput/results.h"
 #include "text/message.h"
 #include "text/units.h"
 
@@ -161,6 +162,31 @@ Table families_table(const std::vector<FamilyOnGpu>& rows) {
   return table;
 }
 
+Column priced_gpu_column() {
+  return {.key = "gpu_priced", .title = "GPU", .elastic = true, .show = Show::kReadersOnly};
+}
+std::string priced_gpu(const RunCost& cost) {
+  return cost.gpu + (cost.recorded ? " (recorded)" : "");
+}
+
+// For readers: the data are in the table of costs.
+Table token_costs_table(const std::vector<RunCost>& costs) {
+  using C = RunCost;
+  const bool any = !costs.empty() && costs.front().has_tokens();
+  TableOf table(costs, {.key = "",
+                        .title = "Cost of a million output tokens: 90 % intervals",
+                        .terminal_limit = 0,
+                        .show = any ? Show::kReadersOnly : Show::kDataOnly});
+  table.add_named(priced_gpu_column(), priced_gpu)
+      .add(keys::usd_per_mtok,
+           [](const C& cost) {
+             return cost.has_middle ? finite_value(cost.usd_per_mtok.middle) : Value();
+           })
+      .add(keys::usd_per_mtok_low, [](const C& cost) { return cost.usd_per_mtok.low; })
+      .add(keys::usd_per_mtok_high, [](const C& cost) { return cost.usd_per_mtok.high; });
+  return table;
+}
+
 Table costs_table(const std::vector<RunCost>& costs) {
   using C = RunCost;
   TableOf table(costs, {.key = "on.costs",
@@ -171,8 +197,7 @@ Table costs_table(const std::vector<RunCost>& costs) {
   table
       .add(
           keys::gpu, [](const C& cost) { return cost.gpu; }, Show::kDataOnly)
-      .add_named({.key = "gpu_priced", .title = "GPU", .elastic = true, .show = Show::kReadersOnly},
-                 [](const C& cost) { return cost.gpu + (cost.recorded ? " (recorded)" : ""); })
+      .add_named(priced_gpu_column(), priced_gpu)
       .add(
           keys::recorded_gpu, [](const C& cost) { return cost.recorded; }, Show::kDataOnly)
       .add(keys::usd_per_gpu_hour, [](const C& cost) { return cost.usd_per_hour; })
@@ -187,6 +212,20 @@ Table costs_table(const std::vector<RunCost>& costs) {
           keys::usd_low, [](const C& cost) { return cost.usd.low; }, Show::kDataOnly)
       .add(
           keys::usd_high, [](const C& cost) { return cost.usd.high; }, Show::kDataOnly)
+      .add(
+          keys::usd_per_mtok,
+          [known](const C& cost) {
+            return known(cost.has_tokens() && cost.has_middle, cost.usd_per_mtok.middle);
+          },
+          Show::kDataOnly)
+      .add(
+          keys::usd_per_mtok_low,
+          [known](const C& cost) { return known(cost.has_tokens(), cost.usd_per_mtok.low); },
+          Show::kDataOnly)
+      .add(
+          keys::usd_per_mtok_high,
+          [known](const C& cost) { return known(cost.has_tokens(), cost.usd_per_mtok.high); },
+          Show::kDataOnly)
       .add(keys::watts_at_most,
            [known](const C& cost) { return known(cost.watts > 0, cost.watts); })
       .add(keys::joule_at_most,
@@ -229,7 +268,7 @@ Section other_gpu_section(const OtherGpuAnswer& answer) {
   return {.key = "whatif",
           .title = "On other GPUs",
           .blocks = {on_facts(found), gpus_table(found), costs_table(answer.costs),
-                     families_table(families)}};
+                     token_costs_table(answer.costs), families_table(families)}};
 }
 
 Section other_gpu_section_with_words(const OtherGpuAnswer& answer) {

@@ -443,6 +443,11 @@
   R(usd, "run ($)", kRatio, "`run_ns` · GPUs of the trace · `usd_per_gpu_hour`") \
   R(usd_low, "run, from ($)", kRatio, "at the ends of `run_ns`") \
   R(usd_high, "run, to ($)", kRatio, "") \
+  U(usd_per_mtok, \
+    "`usd` per million output tokens, half of the prompts with one. `null` if labels of steps do not count them, or GPUs of " \
+    "the job are not in the trace") \
+  R(usd_per_mtok_low, "from ($/Mtok)", kRatio, "`usd_low`, with a token for every prompt") \
+  R(usd_per_mtok_high, "to ($/Mtok)", kRatio, "`usd_high`, without a token for any prompt") \
   R(watts_at_most, "power", kWatts, "of one GPU: `watts` of the file, else board power of the specifications") \
   R(joule_at_most, "energy, at most", kJoules, \
     "upper bound, not an estimate: `run_high_ns` · GPUs of the trace · `watts_at_most`. Host, network and cooling come on top") \
