@@ -32,6 +32,12 @@ def report(
     untraced: str | None = None,
     capture: str | Sequence[str] | None = None,
     top: int = 10,
+    on: str | Sequence[str] | None = None,
+    as_recorded: bool = False,
+    cpu_speed: float | int | None = None,
+    like: str | None = None,
+    link_gb_s: float | int | None = None,
+    prices: str | None = None,
     length: int | Sequence[int] = (2, 4, 8, 16, 32, 64, 128, 256),
     threshold: float | int = 1.0,
     segment: str = "sync",
@@ -68,6 +74,13 @@ def report(
         capture: trace with the capture of CUDA or HIP graphs, for the operators of replays; default: traces in the
             same folder with capture in their names. Takes several values.
         top: kernels listed; 0 = all. At least 0. Default: 10.
+        on: the run on these GPUs: kernels by their work, replayed with this host. Takes several values.
+        as_recorded: with --on: keep the host time that a profiler took.
+        cpu_speed: with --on: a host so many times as fast. From 0.1 to 10.
+        like: with --on: the host at the pace of this recording of the same program.
+        link_gb_s: with --on: GB/s from one of those GPUs to its peers, in one direction. Above 0.
+        prices: with --on: CSV with gpu, usd_per_gpu_hour and optional watts, as throughput plan reads; adds cost,
+            and energy at most.
         length: chain lengths, comma separated. Default: [2,4,8,16,32,64,128,256]. Takes several values.
         threshold: proximity score of a candidate, (0, 1]. Default: 1.
         segment: where sequences are cut: none, sync, rootop, iteration. Default: sync.
@@ -164,7 +177,7 @@ def whatif(
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
         edits: a file of edits, one a line.
-        save_prediction: also write down what these edits give, to be scored by the other recording.
+        save_prediction: also write down what these edits or GPUs give, to be scored by the other recording.
         check_prediction: compare a saved prediction with this trace.
         on: the run on these GPUs: kernels by their work, replayed with this host. Takes several values.
         as_recorded: with --on: keep the host time that a profiler took.
@@ -173,7 +186,7 @@ def whatif(
         link_gb_s: with --on: GB/s from one of those GPUs to its peers, in one direction. Above 0.
         prices: with --on: CSV with gpu, usd_per_gpu_hour and optional watts, as throughput plan reads; adds cost,
             and energy at most.
-        peaks: with --edit roof or --on: name of the recorded GPU, if the trace has none.
+        peaks: with --edit roof, --on or --check-prediction: name of the recorded GPU, if the trace has none.
         part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
             number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.
         between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives

@@ -4,7 +4,6 @@
 
 #include "answers/inputs/recordings.h"
 #include "base/beside.h"
-#include "flow/judged.h"
 #include "flow/unasked.h"
 #include "flow/work_scales.h"
 #include "report/run/section.h"
@@ -97,6 +96,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
                                                 .rank_graph = options.rank_graph,
                                                 .windows = &windows},
                                                options.part));
+  if (options.with_model) ASSAY_TRY(options.with_model(model, judged));
   found.flow = std::move(judged.report);
   found.verdict = std::move(judged.verdict);
   if (found.flow.replays.joined > 0)

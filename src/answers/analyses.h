@@ -11,6 +11,7 @@
 #include "answers/inputs/traces.h"
 #include "base/result.h"
 #include "breakdown/breakdown.h"
+#include "flow/judged.h"
 #include "flow/path_parts.h"
 #include "flow/rank_fold.h"
 #include "flow/requests.h"
@@ -43,6 +44,8 @@ struct AnalysesOptions {
   RequestOptions request_options = {};
   // Simulate the actions in a second thread while the other modules run. Results do not change.
   bool in_thread = false;
+  // Called with the model and its diagnosis before the other modules run.
+  std::function<Status(const FlowModel&, const JudgedRun&)> with_model = {};
   // Called while the actions are simulated. It may read the trace and every result except `tried`
   // and `path`, which are filled later.
   std::function<Status(const Analyses&)> meanwhile = {};
@@ -83,7 +86,7 @@ findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& an
 // Every rule that the diagnosis evaluates, and whether it holds.
 std::vector<findings::RuleState> rules_of(const LoadedTrace& loaded, const FlowAnswer& answer);
 
-// Errors: those of the modules and of `meanwhile`.
+// Errors: those of the modules, of `with_model` and of `meanwhile`.
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);
 
 }  // namespace assay

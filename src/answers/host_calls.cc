@@ -49,14 +49,14 @@ std::vector<Interval> iteration_spans(const Windows& windows) {
 }
 
 std::vector<DiffHostCalls> host_calls(const Trace& trace, const Links& links,
-                                      const std::vector<Interval>& spans) {
+                                      const std::vector<Interval>& spans, bool with_launches) {
   std::unordered_map<uint32_t, std::vector<int64_t>> times;  // by StringId
   const std::vector<int64_t> own_ns = own_times(trace, links);
   for (uint32_t i = 0; i < trace.ops.size(); ++i) {
     if (!inside(spans, trace.ops.start_ns[i])) continue;
     times[trace.ops.name[i].value].push_back(std::max<int64_t>(0, own_ns[i]));
   }
-  for (uint32_t i = 0; i < trace.api_calls.size(); ++i) {
+  for (uint32_t i = 0; with_launches && i < trace.api_calls.size(); ++i) {
     if (links.role_of(trace, ApiCallId(i)) != ApiRole::kKernelLaunch) continue;
     if (!inside(spans, trace.api_calls.start_ns[i])) continue;
     if (trace.api_calls.dur_ns[i] > kLaunchBackPressureNs) continue;  // waits for queue space

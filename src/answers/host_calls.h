@@ -17,7 +17,9 @@ std::vector<Interval> iteration_spans(const Windows& windows);
 // Self time of host operators and launch calls that start in one of the spans, as the median per
 // name. Operators and API calls inside are subtracted. `spans` must be ascending and disjoint.
 // Other API calls are excluded: their duration depends on the device as often as on the host.
+// with_launches: also launch calls, else operators only.
 std::vector<DiffHostCalls> host_calls(const Trace& trace, const Links& links,
-                                      const std::vector<Interval>& spans);
+                                      const std::vector<Interval>& spans,
+                                      bool with_launches = true);
 
 }  // namespace assay

@@ -6,7 +6,6 @@
 
 #include "answers/host_calls.h"
 #include "base/files.h"
-#include "diff/pace.h"
 
 namespace assay {
 namespace {
@@ -22,24 +21,7 @@ DiffRun host_run(const LoadedTrace& loaded, const std::vector<Interval>& spans) 
 // equal layers; recordings of one program share 87 % or more.
 constexpr double kLeastLikeShare = 0.6;
 
-std::string why_no_pace(const PaceChange& pace, const HostRecording& recorded) {
-  const std::string other = "shows another program than " + file_name(recorded.file) + ": ";
-  if (pace.why_none == NoPace::kFewNames) {
-    return fmt::format(
-        "{}only {} operators and launch calls occur as often in both, and {} are needed", other,
-        pace.names, kLeastPaceNames);
-  }
-  if (pace.share < kLeastLikeShare) {
-    return fmt::format(
-        "{}operators and launch calls that occur as often in both take {:.0f} % of the host time, "
-        "and {:.0f} % are needed",
-        other, 100 * pace.share, 100 * kLeastLikeShare);
-  }
-  return fmt::format(
-      "shows no single pace of a host: operators and launch calls take {:.2f} to {:.2f} times as "
-      "long as in {}",
-      pace.low, pace.high, file_name(recorded.file));
-}
+constexpr const char* kCompared = "operators and launch calls";
 
 }  // namespace
 
@@ -58,16 +40,34 @@ Result<HostRecording> read_host_recording(const std::string& path, const TraceRe
   return host_recording(loaded);
 }
 
+std::string why_other_program(const PaceChange& pace, const std::string& recorded,
+                              const std::string& what) {
+  const std::string other = "shows another program than " + file_name(recorded) + ": ";
+  if (pace.why_none == NoPace::kFewNames) {
+    return fmt::format("{}only {} {} occur as often in both, and {} are needed", other, pace.names,
+                       what, kLeastPaceNames);
+  }
+  if (pace.share < kLeastLikeShare) {
+    return fmt::format(
+        "{}{} that occur as often in both take {:.0f} % of the host time, and {:.0f} % are needed",
+        other, what, 100 * pace.share, 100 * kLeastLikeShare);
+  }
+  return "";
+}
+
 Result<OtherHost> host_like(const HostRecording& like, const HostRecording& recorded) {
   const bool by_iteration = like.has_iterations && recorded.has_iterations;
   const auto run_of = [by_iteration](const HostRecording& of) {
     return std::vector<DiffRun>{by_iteration ? of.by_iteration : of.whole};
   };
   const PaceChange pace = compare_pace(run_of(recorded), run_of(like));
-  if (!pace.told || pace.share < kLeastLikeShare) {
-    return Error{ErrorCode::kInvalidArgument, "--like: " + why_no_pace(pace, recorded), like.file,
-                 -1};
+  std::string why = why_other_program(pace, recorded.file, kCompared);
+  if (why.empty() && !pace.told) {
+    why = fmt::format(
+        "shows no single pace of a host: {} take {:.2f} to {:.2f} times as long as in {}",
+        kCompared, pace.low, pace.high, file_name(recorded.file));
   }
+  if (!why.empty()) return Error{ErrorCode::kInvalidArgument, "--like: " + why, like.file, -1};
   return host_of_recording(file_name(like.file), pace.names, pace.low, pace.ratio, pace.high);
 }
 

@@ -6,6 +6,7 @@
 
 #include "answers/inputs/traces.h"
 #include "base/result.h"
+#include "diff/pace.h"
 #include "diff/run.h"
 #include "flow/host_pace.h"
 
@@ -22,6 +23,11 @@ struct HostRecording {
 HostRecording host_recording(const LoadedTrace& loaded);
 // path: one trace. The inputs of `traces` are ignored.
 Result<HostRecording> read_host_recording(const std::string& path, const TraceRequest& traces);
+
+// The reason why two recordings are of different programs, as a phrase. It is empty if they are of
+// one program. `recorded` is the file of the first side, and `what` names the compared calls.
+std::string why_other_program(const PaceChange& pace, const std::string& recorded,
+                              const std::string& what);
 
 // Errors (invalid argument): the recordings are of different programs.
 Result<OtherHost> host_like(const HostRecording& like, const HostRecording& recorded);

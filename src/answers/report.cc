@@ -22,6 +22,7 @@
 #include "report/breakdown/section.h"
 #include "report/breakdown/telemetry.h"
 #include "report/flow/answer.h"
+#include "report/flow/other_gpu.h"
 #include "report/flow/section.h"
 #include "report/flow/untraced.h"
 #include "report/launch/charts.h"
@@ -65,6 +66,7 @@ struct Findings {
   JobRoof roof;
   JobMemory memory;
   LaneBytes lanes;
+  std::optional<OtherGpuFindings> other_gpus;  // if asked
 
   const TelemetryReport* logs() const { return telemetry ? &*telemetry : nullptr; }
 };
@@ -128,6 +130,13 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   }
   RankFold fold;
   if (rank_graph) options.fold = &fold;
+  if (request.on_inputs) {
+    options.with_model = [&](const FlowModel& model, const JudgedRun& judged) -> Status {
+      ASSAY_TRY_ASSIGN(found.other_gpus,
+                       find_other_gpus(request.on, *request.on_inputs, loaded, model, judged));
+      return Ok{};
+    };
+  }
   options.meanwhile = [&](const Analyses& analyses) {
     return find_rest(request, loaded, analyses, found);
   };
@@ -265,6 +274,10 @@ Result<TableReport> read_tables(const std::vector<std::string>& tables, const Li
   return error;
 }
 
+Error no_trace_for_on() {
+  return {ErrorCode::kInvalidArgument, "--on replays a trace, and none is given", "", -1};
+}
+
 }  // namespace
 
 ReportInputs sort_report_inputs(const std::vector<std::string>& inputs) {
@@ -306,6 +319,11 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.sections.push_back(flow_section(answer, levers));
   add_energy_per_token(request, found.analyses.flow.serving, loaded, content);
   content.sections.push_back(decision_section(found.analyses.flow.decision));
+  if (found.other_gpus) {
+    const OtherGpuFindings& on = *found.other_gpus;
+    content.sections.push_back(
+        other_gpu_section_with_words({found.analyses.flow, on.gpus, on.costs}));
+  }
   if (request.untraced != "none") {
     content.sections.push_back(untraced_section(
         untraced.times, levers, untraced.flow ? &untraced.flow->tried : nullptr, own_headline));
@@ -342,6 +360,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
 
 Result<Answer> answer_report(const ReportRequest& asked) {
   if (is_memory_snapshot(asked.traces.inputs)) {
+    if (asked.on.is_asked()) return no_trace_for_on();
     if (asked.traces.accept) ASSAY_TRY(asked.traces.accept(asked.traces.inputs));
     return answer_memory_snapshot(asked.traces.inputs.front());
   }
@@ -349,6 +368,7 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   // Unique kernels differ by their operators' inputs; answer_overhead uses the same dispatch base.
   request.traces.keep_op_inputs = true;
   const ReportInputs inputs = sort_report_inputs(asked.traces.inputs);
+  if (asked.on.is_asked() && inputs.traces.empty()) return no_trace_for_on();
   std::optional<TableReport> tables;
   if (!inputs.tables.empty()) {
     if (request.traces.accept) ASSAY_TRY(request.traces.accept(inputs.tables));
@@ -363,11 +383,20 @@ Result<Answer> answer_report(const ReportRequest& asked) {
   request.traces.inputs = inputs.traces;
   ASSAY_TRY_ASSIGN(request.traces.files, input_files(inputs.traces, request.traces.listener));
   ASSAY_TRY_ASSIGN(request.captured, recorded_graphs(request.traces, request.captures));
+  if (request.on.is_asked()) {
+    ASSAY_TRY_ASSIGN(request.on_inputs,
+                     other_gpu_inputs(request.on, FactBook::built_in(), "", request.traces));
+  }
   std::vector<RankLevels> ranks;
   std::vector<RankFlow> flows;
   std::vector<RankOfAnswer> shown;
   const auto analyze = [&](const LoadedTrace& loaded) -> Result<TraceContent> {
     const bool several = loaded.among > 1;
+    if (several && request.on.is_asked()) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "--on is for one trace here; assay whatif --on gives a table for each rank", "",
+                   -1};
+    }
     RankLevels* outline = several ? &ranks.emplace_back() : nullptr;
     RankFlow* flow = several ? &flows.emplace_back() : nullptr;
     if (request.timelines) request.lane_events = asked.lane_events / loaded.among;

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "answers/answer.h"
 #include "answers/breakdown/telemetry.h"
 #include "answers/inputs/traces.h"
+#include "answers/other_gpu.h"
 #include "base/result.h"
 #include "breakdown/ranks.h"
 #include "flow/requests.h"
@@ -38,6 +40,8 @@ struct ReportRequest {
   TelemetryRequest telemetry = {};  // logs recorded with the trace
   std::string requests = {};        // request log of a serving engine: docs/formats/request_log.md
   RequestOptions request_options = {};
+  OtherGpuRequest on = {};  // if asked, also the run on other GPUs; of one trace
+  std::optional<OtherGpuInputs> on_inputs = {};  // filled by answer_report
   // Receives each trace and its timeline with the findings; absent if not requested.
   std::function<Status(const LoadedTrace&, const Timeline&)> timeline = {};
 };

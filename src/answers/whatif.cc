@@ -7,20 +7,19 @@
 #include <utility>
 
 #include "answers/analyses.h"
-#include "answers/host_like.h"
 #include "answers/inputs/facts.h"
 #include "answers/inputs/recordings.h"
 #include "answers/job/rank_record.h"
+#include "answers/other_gpu.h"
 #include "answers/path_layers.h"
 #include "answers/ranks.h"
-#include "answers/throughput/plan_files.h"
+#include "answers/run_prediction.h"
 #include "answers/untraced.h"
 #include "flow/judged.h"
-#include "flow/other_gpu.h"
-#include "flow/run_cost.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
 #include "ingest/text/csv_table.h"
+#include "records/frozen_gain.h"
 #include "records/setting_lines.h"
 #include "report/flow/job.h"
 #include "report/flow/other_gpu.h"
@@ -164,7 +163,7 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   clock.mark("whatif");
   if (request.freeze) {
     ASSAY_TRY_ASSIGN(const FrozenGain prediction, prediction_of(loaded, report, found));
-    ASSAY_TRY(request.freeze(prediction));
+    ASSAY_TRY(request.freeze(frozen_text(prediction)));
   }
   const WhatIfAnswer answer{loaded.trace, report, found, !edits.empty()};
   TraceContent content;
@@ -187,55 +186,8 @@ Result<TraceContent> whatif_content(const WhatIfRequest& request,
   return content;
 }
 
-// Inputs of `on` in addition to the trace.
-struct InputsOfOn {
-  std::vector<GpuPrice> prices;
-  std::optional<HostRecording> like;
-};
-
-// The price of the specified GPU that a name in the price list refers to. Power comes from the
-// list, else from the specifications.
-Result<GpuPrice> price_of(const GpuOffer& offer, const FactBook& facts, const std::string& path) {
-  const auto section = facts.section("hardware", offer.name);
-  if (!section) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "'" + offer.name + "': no such GPU in the specifications (docs/formats/facts.md)",
-                 path, -1};
-  }
-  GpuPrice price{.card = section->name, .usd_per_hour = offer.usd_per_hour, .watts = offer.watts};
-  const auto values = facts.values("hardware", section->name);
-  const auto power = values.find("power_w");
-  if (price.watts == 0 && power != values.end()) price.watts = power->second.value;
-  return price;
-}
-
-Result<std::vector<GpuPrice>> prices_of(const WhatIfRequest& request, const FactBook& facts) {
-  std::vector<GpuPrice> prices;
-  if (request.prices.empty()) return prices;
-  ASSAY_TRY_ASSIGN(const std::vector<GpuOffer> offers, read_prices(request.prices));
-  std::string listed;
-  for (const GpuOffer& offer : offers) {
-    ASSAY_TRY_ASSIGN(GpuPrice price, price_of(offer, facts, request.prices));
-    if (const GpuPrice* other = find_price(prices, price.card)) {
-      const std::string& name = offers[static_cast<size_t>(other - prices.data())].name;
-      return Error{ErrorCode::kFormat,
-                   "'" + name + "' and '" + offer.name + "' are one GPU: one price a GPU",
-                   request.prices, -1};
-    }
-    listed += (listed.empty() ? "" : ", ") + offer.name;
-    prices.push_back(std::move(price));
-  }
-  for (const std::string& name : request.on) {
-    if (find_price(prices, facts.section("hardware", name)->name) != nullptr) continue;
-    return Error{ErrorCode::kInvalidArgument,
-                 "no price of " + name + ", which --on asks for; prices of: " + listed,
-                 request.prices, -1};
-  }
-  return prices;
-}
-
 Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfRequest& roof,
-                                const InputsOfOn& inputs, const LoadedTrace& loaded) {
+                                const OtherGpuInputs& inputs, const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
   std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
   FlowOptions options{.windows = &loaded.windows};
@@ -243,20 +195,17 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
   ASSAY_TRY_ASSIGN(JudgedRun judged,
                    judge_run(*model, loaded.windows, options, request.traces.part));
   clock.mark("flow");
-  OtherGpuOptions asked{.as_recorded = request.as_recorded,
-                        .host = faster_host(request.cpu_speed),
-                        .roof = {&roof.facts, request.device, &judged.report.replays}};
-  if (inputs.like) {
-    ASSAY_TRY_ASSIGN(asked.host, host_like(*inputs.like, host_recording(loaded)));
-  }
-  for (const std::string& name : request.on) {
-    asked.gpus.push_back({.name = name, .link_bytes_per_s = request.link_gb_s * 1e9});
-  }
-  const OtherGpus found = explore_gpus(*model, judged.iterations, judged.report, asked);
+  ASSAY_TRY_ASSIGN(const OtherGpuFindings found,
+                   find_other_gpus(request.on, inputs, loaded, *model, judged));
   clock.mark("whatif");
-  const OtherGpuAnswer answer{judged.report, found, run_costs(found, inputs.prices)};
+  if (request.freeze) {
+    ASSAY_TRY_ASSIGN(const FrozenRun prediction,
+                     run_prediction(request.on, found.gpus, loaded, judged.iterations));
+    ASSAY_TRY(request.freeze(frozen_run_text(prediction)));
+  }
+  const OtherGpuAnswer answer{judged.report, found.gpus, found.costs};
   TraceContent content;
-  content.overview = other_gpu_overview(found);
+  content.overview = other_gpu_overview(found.gpus);
   content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
                         ? other_gpu_words(answer)
                         : std::vector<std::string>{no_kernels_words(loaded.trace)};
@@ -265,23 +214,12 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
   ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis,
                    reported_diagnosis(loaded, judged, request.traces.part));
   content.sections.push_back(run_trust(loaded, diagnosis));
-  FactNames names{.devices = request.on};
+  FactNames names{.devices = request.on.gpus};
   for (const DeviceProperties& device : loaded.trace.devices) names.devices.push_back(device.name);
   if (!request.device.empty()) names.devices.push_back(request.device);
   if (auto note = unused_facts(roof.facts, request.facts, names))
     content.import_log.push_back(*std::move(note));
   return content;
-}
-
-// Errors: a name that is not a GPU of the specifications.
-Status check_on(const FactBook& facts, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    if (!facts.values("hardware", name).empty()) continue;
-    return Error{ErrorCode::kInvalidArgument,
-                 "--on " + name + ": no such GPU in the specifications (docs/formats/facts.md)", "",
-                 -1};
-  }
-  return Ok{};
 }
 
 Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTrace& loaded,
@@ -307,6 +245,22 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
   const FrozenScore score = score_frozen(prediction, measured_ns);
   content.verdict = score_words(prediction, score);
   content.sections = {score_section(prediction, score), run_trust(loaded, diagnosis)};
+  return content;
+}
+
+Result<TraceContent> score_run_content(const FrozenRun& prediction, const RoofSources& roof,
+                                       const LoadedTrace& loaded, const std::string& part) {
+  std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
+  ASSAY_TRY_ASSIGN(const JudgedRun judged,
+                   judge_run(*model, loaded.windows, {.windows = &loaded.windows}, part));
+  ASSAY_TRY_ASSIGN(const ScoredRun scored,
+                   score_prediction(prediction, roof, loaded, *model, judged));
+  model.reset();
+  ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis, reported_diagnosis(loaded, judged, part));
+  const RunScoreAnswer answer{prediction, scored.prediction, scored.score, scored.program_known};
+  TraceContent content;
+  content.verdict = run_score_words(answer);
+  content.sections = {run_score_section(answer), run_trust(loaded, diagnosis)};
   return content;
 }
 
@@ -343,6 +297,15 @@ Result<TraceContent> why_content(const TraceRequest& request, bool with_rules, R
   return content;
 }
 
+// The result, with the file in its error.
+template <typename T>
+Result<T> of_file(Result<T> result, const std::string& file) {
+  if (result) return result;
+  Error error = result.take_error();
+  error.file = file;
+  return error;
+}
+
 Error one_trace(const char* flag) {
   return {ErrorCode::kInvalidArgument, std::string(flag) + " is for one trace", "", -1};
 }
@@ -374,16 +337,12 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   }
   if (request.score.empty()) {
     TraceRequest traces = request.traces;
-    traces.keep_op_inputs = has_roof_edit(edits) || !request.on.empty();
+    traces.keep_op_inputs = has_roof_edit(edits) || request.on.is_asked();
     ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, traces));
     ASSAY_TRY_ASSIGN(traces.files, input_files(traces.inputs, traces.listener));
-    if (!request.on.empty()) {
-      ASSAY_TRY(check_on(roof.facts, request.on));
-      InputsOfOn inputs;
-      ASSAY_TRY_ASSIGN(inputs.prices, prices_of(request, roof.facts));
-      if (!request.like.empty()) {
-        ASSAY_TRY_ASSIGN(inputs.like, read_host_recording(request.like, traces));
-      }
+    if (request.on.is_asked()) {
+      ASSAY_TRY_ASSIGN(const OtherGpuInputs inputs,
+                       other_gpu_inputs(request.on, roof.facts, request.device, traces));
       return answer_traces(traces, "On other GPUs", [&](const LoadedTrace& loaded) {
         return on_content(request, roof, inputs, loaded);
       });
@@ -399,14 +358,17 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
     });
   }
   ASSAY_TRY_ASSIGN(const std::string text, read_text_file(request.score));
-  auto prediction = parse_frozen(text);
-  if (!prediction) {
-    Error error = prediction.take_error();
-    error.file = request.score;
-    return error;
+  if (is_frozen_run(text)) {
+    ASSAY_TRY_ASSIGN(const FrozenRun prediction, of_file(parse_frozen_run(text), request.score));
+    ASSAY_TRY_ASSIGN(const RoofOfRequest roof, roof_of_request(request, request.traces));
+    return answer_traces(request.traces, "What if", [&](const LoadedTrace& loaded) {
+      return score_run_content(prediction, {&roof.facts, request.device}, loaded,
+                               request.traces.part);
+    });
   }
+  ASSAY_TRY_ASSIGN(const FrozenGain prediction, of_file(parse_frozen(text), request.score));
   return answer_traces(request.traces, "What if", [&](const LoadedTrace& loaded) {
-    return score_content(*prediction, loaded, request.traces.part);
+    return score_content(prediction, loaded, request.traces.part);
   });
 }
 

@@ -8,8 +8,8 @@
 
 #include "answers/answer.h"
 #include "answers/inputs/traces.h"
+#include "answers/other_gpu.h"
 #include "base/result.h"
-#include "records/frozen_gain.h"
 
 namespace assay {
 
@@ -21,17 +21,10 @@ struct WhatIfRequest {
   std::string facts = {};               // additional device specifications, for the change `roof`
   std::string device = {};              // device name of the trace
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
-  // Names of other GPUs. If not empty, predicts the run on each of them instead of simulating
-  // edits.
-  std::vector<std::string> on = {};
-  bool as_recorded = false;  // with `on`: keep the profiler's overhead on the host
-  double cpu_speed = 1;      // with `on`: host speedup factor
-  std::string like = {};     // with `on`, without cpu_speed: recording made on the other host
-  double link_gb_s = 0;      // with `on`: bandwidth to peers in GB/s, 0 = as specified
-  std::string prices = {};   // with `on`: price file (answers/throughput/plan_files.h)
-  // Receives the prediction of a trace; absent if not requested. If present, a rejected edit is an
-  // error.
-  std::function<Status(const FrozenGain&)> freeze = {};
+  OtherGpuRequest on = {};  // if asked, predicts the run on other GPUs instead of simulating edits
+  // Receives the prediction of a trace as text (docs/formats/frozen_gain.md); absent if not
+  // requested. If present, a rejected edit and a GPU without a time are errors.
+  std::function<Status(const std::string& prediction)> freeze = {};
 };
 Result<Answer> answer_whatif(const WhatIfRequest& request);
 

@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "cli/fusion_flags.h"
 #include "cli/options.h"
+#include "cli/other_gpu_options.h"
 #include "cli/requests_option.h"
 #include "cli/telemetry_flags.h"
 #include "cli/untraced_option.h"
@@ -67,6 +68,8 @@ int run(ReportVerb& verb) {
   verb.request.telemetry = *std::move(telemetry);
   const Status requests = set_requests(verb.requests, verb.request);
   if (!requests) return fail(requests.error());
+  const Status on = check_other_gpu_options(verb.request.on);
+  if (!on) return fail(on.error());
   verb.request.traces = traces_of(verb.common);
   verb.request.fusion = fusion_options(verb.fusion);
   verb.request.timelines = wants_page(verb.common);
@@ -84,6 +87,7 @@ void add_report_verb(Verb& app, int& exit_code) {
       "report", "Show where time went, what would help and how reliable that is, on one screen");
   sub.example("assay report trace.json.gz -o report.html", "the page");
   sub.example("assay report traces/ --full", "a job, every section");
+  sub.example("assay report trace.json.gz --on H200,B200", "would another GPU help?");
   add_common_options(sub, verb->common, true);
   verb->common.full = false;
   sub.flag("--full", verb->common.full,
@@ -96,6 +100,7 @@ void add_report_verb(Verb& app, int& exit_code) {
   add_untraced_option(sub, verb->request.untraced);
   add_capture_option(sub, verb->request.captures);
   sub.option("--top", verb->request.top, "kernels listed; 0 = all").at_least_zero().shows_default();
+  add_other_gpu_options(sub, verb->request.on).not_with("--quiet");
   add_fusion_flags(sub, verb->fusion);
   add_telemetry_options(sub, verb->telemetry);
   add_requests_options(sub, verb->requests);

@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/facts_option.h"
 #include "cli/options.h"
+#include "cli/other_gpu_options.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 
@@ -22,12 +23,7 @@ struct WhatIfVerb {
   std::string facts;
   std::string peaks;
   std::vector<std::string> captures;
-  std::vector<std::string> on;
-  bool as_recorded = false;
-  double cpu_speed = 1;
-  double link_gb_s = 0;
-  std::string like;
-  std::string prices;
+  OtherGpuRequest on;
 };
 
 Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
@@ -37,30 +33,24 @@ Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
                         .facts = verb.facts,
                         .device = verb.peaks,
                         .captures = verb.captures,
-                        .on = verb.on,
-                        .as_recorded = verb.as_recorded,
-                        .cpu_speed = verb.cpu_speed,
-                        .like = verb.like,
-                        .link_gb_s = verb.link_gb_s,
-                        .prices = verb.prices};
-  if (verb.on.empty() && (verb.as_recorded || verb.cpu_speed != 1 || verb.link_gb_s > 0 ||
-                          !verb.like.empty() || !verb.prices.empty())) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "--as-recorded, --cpu-speed, --like, --link-gb-s and --prices need --on GPU", "", -1};
-  }
+                        .on = verb.on};
+  ASSAY_TRY(check_other_gpu_options(verb.on));
   if (!verb.edits_file.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> more, read_edits_file(verb.edits_file));
     request.edits.insert(request.edits.end(), more.begin(), more.end());
   }
   if (verb.freeze.empty()) return request;
-  if (request.edits.empty()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 "--save-prediction writes down what the edits give: name them with --edit", "", -1};
+  if (request.edits.empty() && !request.on.is_asked()) {
+    return Error{
+        ErrorCode::kInvalidArgument,
+        "--save-prediction writes down what edits or other GPUs give: name them with --edit "
+        "or --on",
+        "", -1};
   }
   ASSAY_TRY_ASSIGN(const std::vector<std::string> files, expand_inputs(verb.common.inputs));
   ASSAY_TRY(check_export(verb.freeze, files));
-  request.freeze = [&verb](const FrozenGain& prediction) {
-    return export_file(verb.freeze, frozen_text(prediction));
+  request.freeze = [&verb](const std::string& prediction) {
+    return export_file(verb.freeze, prediction);
   };
   return request;
 }
@@ -88,6 +78,7 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   sub.example("assay whatif trace.json.gz --on H200,B200 --prices prices.csv", "at what cost?");
   sub.example("assay whatif before.json.gz --edit input --save-prediction input.ini", "and later");
   sub.example("assay whatif after.json.gz --check-prediction input.ini");
+  sub.example("assay whatif h100.json.gz --on H200 --save-prediction h200.ini", "was it right?");
   add_common_options(sub, verb->common, true);
   sub.option("--edit", verb->edits,
              // language: allow too_many_commas
@@ -103,7 +94,7 @@ void add_whatif_verb(Verb& app, int& exit_code) {
       .called("EDIT");
   sub.option("--edits", verb->edits_file, "a file of edits, one a line").called("FILE");
   sub.option("--save-prediction", verb->freeze,
-             "also write down what these edits give, to be scored by the other recording")
+             "also write down what these edits or GPUs give, to be scored by the other recording")
       .called("FILE");
   sub.option("--check-prediction", verb->score,
              "compare a saved prediction with this trace")
@@ -111,35 +102,14 @@ void add_whatif_verb(Verb& app, int& exit_code) {
       .not_with("--edit")
       .not_with("--edits")
       .not_with("--save-prediction");
-  sub.option("--on", verb->on,
-             "the run on these GPUs: kernels by their work, replayed with this host")
-      .one_per_mention()
-      .separated_by(',')
-      .called("GPU")
+  add_other_gpu_options(sub, verb->on)
       .not_with("--edit")
       .not_with("--edits")
-      .not_with("--save-prediction")
       .not_with("--check-prediction");
-  sub.flag("--as-recorded", verb->as_recorded,
-           "with --on: keep the host time that a profiler took");
-  sub.option("--cpu-speed", verb->cpu_speed, "with --on: a host so many times as fast")
-      .between(0.1, 10.0)
-      .called("X");
-  sub.option("--like", verb->like,
-             "with --on: the host at the pace of this recording of the same program")
-      .called("TRACE")
-      .not_with("--cpu-speed");
-  sub.option("--link-gb-s", verb->link_gb_s,
-             "with --on: GB/s from one of those GPUs to its peers, in one direction")
-      .more_than_zero()
-      .called("X");
-  sub.option("--prices", verb->prices,
-             "with --on: CSV with gpu, usd_per_gpu_hour and optional watts, as throughput plan "
-             "reads; adds cost, and energy at most")
-      .called("FILE");
   sub.option("--peaks", verb->peaks,
              // language: allow roof
-             "with --edit roof or --on: name of the recorded GPU, if the trace has none")
+             "with --edit roof, --on or --check-prediction: name of the recorded GPU, if the trace "
+             "has none")
       .called("NAME");
   add_part_option(sub, verb->common);
   add_facts_option(sub, verb->facts);

@@ -249,4 +249,26 @@ std::optional<Finding> cost_finding(const std::vector<RunCost>& costs) {
   return out;
 }
 
+std::vector<Finding> scored_run_findings(const ScoredRun& scored) {
+  std::vector<Finding> out;
+  out.push_back({.code = Code::kOnScore});
+  out.back().text("gpu", scored.gpu).ns("run", scored.measured_ns);
+  if (!scored.as_recorded) {
+    out.back().ns("run_low", scored.measured_low_ns).ns("run_high", scored.measured_high_ns);
+  }
+  if (scored.predicted_ns > 0) {
+    out.back()
+        .ns("predicted", scored.predicted_ns)
+        .fraction("error", std::abs(scored.signed_error));
+    out.back().text("side", scored.signed_error < 0 ? "too little" : "too much");
+  }
+  out.back().ns("low", scored.low_ns).ns("high", scored.high_ns);
+  out.push_back({.code = !scored.held   ? Code::kOnScoreUndecided
+                         : *scored.held ? Code::kOnScoreHeld
+                                        : Code::kOnScoreMissed});
+  if (!scored.as_recorded) out.push_back({.code = Code::kOnScoreUntraced});
+  if (!scored.program_known) out.push_back({.code = Code::kOnScoreProgramUnknown});
+  return out;
+}
+
 }  // namespace assay::findings

@@ -18,6 +18,16 @@ RunCost cost_of(const GpuPrice& price, const Ends90& run_ns, const Ends90& gain,
           .joule_at_most = run_ns.high / 1e9 * gpus * price.watts};
 }
 
+void add_tokens(const OutputTokens& tokens, RunCost& cost) {
+  const auto least = static_cast<double>(tokens.least);
+  const auto most = static_cast<double>(tokens.most);
+  if (least <= 0) return;
+  constexpr double kMillion = 1e6;
+  cost.usd_per_mtok = {cost.usd.low / most * kMillion,
+                       cost.usd.middle / ((least + most) / 2) * kMillion,
+                       cost.usd.high / least * kMillion};
+}
+
 }  // namespace
 
 const GpuPrice* find_price(const std::vector<GpuPrice>& prices, const std::string& card) {
@@ -26,7 +36,8 @@ const GpuPrice* find_price(const std::vector<GpuPrice>& prices, const std::strin
   return card.empty() || found == prices.end() ? nullptr : &*found;
 }
 
-std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPrice>& prices) {
+std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPrice>& prices,
+                               std::optional<OutputTokens> tokens) {
   std::vector<RunCost> costs;
   if (found.refusal != EditRefusal::kNone) return costs;
   // Prices are for whole cards, not for parts of one.
@@ -42,6 +53,9 @@ std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPric
     costs.push_back(cost_of(*price, gpu.run_ns, gpu.gain, found.gpu_count));
     costs.back().gpu = gpu.gpu.name;
     costs.back().has_middle = gpu.has_middle;
+  }
+  for (RunCost& cost : costs) {
+    if (tokens) add_tokens(*tokens, cost);
   }
   return costs;
 }

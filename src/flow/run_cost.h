@@ -2,10 +2,12 @@
 
 // Cost of the run and an upper bound on its energy, on the recorded GPU and on others.
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "flow/other_gpu.h"
+#include "flow/serving.h"
 
 namespace assay {
 
@@ -30,10 +32,14 @@ struct RunCost {
   // interval is narrower than that of `usd`.
   Ends90 usd_for_hour;
   double joule_at_most = 0;  // 0 = unknown
+  Ends90 usd_per_mtok = {};  // per million output tokens; 0 = tokens are unknown
+
+  bool has_tokens() const { return usd_per_mtok.high > 0; }
 };
 
 // The recorded GPU first if it has a price, then the other GPUs that have a time and a price, as
-// asked. None if no replay was made.
-std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPrice>& prices);
+// asked. None if no replay was made. `tokens` are those of the run on all its GPUs, if known.
+std::vector<RunCost> run_costs(const OtherGpus& found, const std::vector<GpuPrice>& prices,
+                               std::optional<OutputTokens> tokens = {});
 
 }  // namespace assay

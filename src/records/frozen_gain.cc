@@ -2,30 +2,13 @@
 
 #include "base/decimal.h"
 #include "base/numbers.h"
+#include "records/frozen_lines.h"
 #include "records/setting_lines.h"
 
 namespace assay {
 namespace {
 
 constexpr std::string_view kHead = "assay prediction";
-constexpr int64_t kMostNs = int64_t{1} << 60;  // the difference of two fits 64 bits
-
-void add_line(std::string_view key, std::string_view value, std::string& text) {
-  text += std::string(key) + " = " + std::string(value) + "\n";
-}
-
-// Replaces line breaks, which would end the setting.
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  for (char& c : line) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
-  return line;
-}
-
-Error line_error(size_t number, const std::string& problem) {
-  return format_error("line " + std::to_string(number) + ": " + problem);
-}
 
 // The field of a key; null if the key is not a number.
 int64_t* number_of(std::string_view key, FrozenGain& prediction) {
@@ -40,8 +23,9 @@ int64_t* number_of(std::string_view key, FrozenGain& prediction) {
 
 Status take_line(const SettingLine& line, FrozenGain& prediction) {
   if (int64_t* number = number_of(line.name, prediction)) {
-    if (parse_int64(line.value, *number) && *number >= -kMostNs && *number <= kMostNs) return Ok{};
-    return line_error(line.number, std::string(line.name) + " must be a whole number");
+    if (parse_int64(line.value, *number) && *number >= -kMostFrozen && *number <= kMostFrozen)
+      return Ok{};
+    return frozen_line_error(line.number, std::string(line.name) + " must be a whole number");
   }
   if (line.name == "tool_version") {
     prediction.tool_version = line.value;
@@ -54,7 +38,7 @@ Status take_line(const SettingLine& line, FrozenGain& prediction) {
   } else if (line.name == "per" && (line.value == "iteration" || line.value == "run")) {
     prediction.per_iteration = line.value == "iteration";
   } else {
-    return line_error(line.number, "'" + one_line(line.name) + "' is not a line of a prediction");
+    return unknown_frozen_line(line.number, line.name);
   }
   return Ok{};
 }
@@ -62,19 +46,18 @@ Status take_line(const SettingLine& line, FrozenGain& prediction) {
 }  // namespace
 
 std::string frozen_text(const FrozenGain& prediction) {
-  std::string text =
-      "# What a replay said before the other recording was read.\n[" + std::string(kHead) + "]\n";
-  add_line("tool_version", prediction.tool_version, text);
-  add_line("trace", one_line(prediction.trace), text);
-  for (const std::string& edit : prediction.edits) add_line("edit", one_line(edit), text);
-  add_line("kind", prediction.at_most ? "at most" : "predicted", text);
-  add_line("per", prediction.per_iteration ? "iteration" : "run", text);
-  add_line("iterations", std::to_string(prediction.iterations), text);
-  add_line("before_ns", std::to_string(prediction.before_ns), text);
-  add_line("after_ns", std::to_string(prediction.after_ns), text);
-  add_line("gain_ns", std::to_string(prediction.gain_ns), text);
-  add_line("low_ns", std::to_string(prediction.low_ns), text);
-  add_line("high_ns", std::to_string(prediction.high_ns), text);
+  std::string text = frozen_head(kHead);
+  add_frozen_line("tool_version", prediction.tool_version, text);
+  add_frozen_line("trace", prediction.trace, text);
+  for (const std::string& edit : prediction.edits) add_frozen_line("edit", edit, text);
+  add_frozen_line("kind", prediction.at_most ? "at most" : "predicted", text);
+  add_frozen_line("per", prediction.per_iteration ? "iteration" : "run", text);
+  add_frozen_line("iterations", std::to_string(prediction.iterations), text);
+  add_frozen_line("before_ns", std::to_string(prediction.before_ns), text);
+  add_frozen_line("after_ns", std::to_string(prediction.after_ns), text);
+  add_frozen_line("gain_ns", std::to_string(prediction.gain_ns), text);
+  add_frozen_line("low_ns", std::to_string(prediction.low_ns), text);
+  add_frozen_line("high_ns", std::to_string(prediction.high_ns), text);
   return text;
 }
 
@@ -85,11 +68,12 @@ Result<FrozenGain> parse_frozen(std::string_view text) {
   while (const auto line = lines.next()) {
     if (!begun) {
       begun = line->kind == SettingLine::Kind::kSection && line->name == kHead;
-      if (!begun) return line_error(line->number, "a prediction begins with [assay prediction]");
+      if (!begun)
+        return frozen_line_error(line->number, "a prediction begins with [assay prediction]");
       continue;
     }
     if (line->kind != SettingLine::Kind::kSetting) {
-      return line_error(line->number, "expected a line such as gain_ns = 1000");
+      return frozen_line_error(line->number, "expected a line such as gain_ns = 1000");
     }
     ASSAY_TRY(take_line(*line, prediction));
   }

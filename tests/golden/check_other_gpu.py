@@ -6,6 +6,7 @@ import argparse
 import gzip
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -132,6 +133,103 @@ def check_prices(assay):
     is_true("no costs without prices", json.loads(run(assay, "whatif", trace, "--on", "B200", "--format", "json"))["whatif"]["on"]["costs"] == [])
 
 
+def check_token_cost(assay):
+    """Dollars per million output tokens where the steps of an engine count them, else nothing."""
+    decode, plain = ROOT / "tests/data/kineto/vllm/vllm_mi300_decode_exec.json.gz", ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
+    with tempfile.TemporaryDirectory() as folder:
+        prices = pathlib.Path(folder) / "prices.csv"
+        prices.write_text("gpu,usd_per_gpu_hour\nMI300X,2\nH200,3.2\nB200,4.8\n", encoding="utf-8")
+        asked = (decode, "--peaks", "MI300X", "--on", "H200,B200", "--prices", prices)
+        costs = json.loads(run(assay, "whatif", *asked, "--format", "json"))["whatif"]["on"]["costs"]
+        is_true(f"rows: {costs}", [row["gpu"] for row in costs][1:] == ["H200", "B200"] and costs[0]["recorded_gpu"])
+        for row in costs:  # one step, with 32 sequences in decode and no prompt
+            is_true(f"interval: {row}", all(abs(row["usd_per_mtok" + end] - row["usd" + end] / 32 * 1e6) < 1e-9 for end in ("_low", "_high")))
+            is_true(f"middle: {row}", row["usd"] is None or abs(row["usd_per_mtok"] - row["usd"] / 32 * 1e6) < 1e-9)
+        screen = run(assay, "whatif", *asked, "--width", "80")
+        is_true(f"on the screen: {screen}", "$/Mtok" in screen and all(len(line) <= 80 for line in screen.splitlines()))
+        asked = (plain, "--on", "H200,B200", "--prices", prices)
+        costs = json.loads(run(assay, "whatif", *asked, "--format", "json"))["whatif"]["on"]["costs"]
+        is_true(f"no tokens: {costs}", costs and all(row[key] is None for row in costs for key in ("usd_per_mtok", "usd_per_mtok_low", "usd_per_mtok_high")))
+        is_true("nothing is said", "Mtok" not in run(assay, "whatif", *asked))
+
+
+def check_answer(assay):
+    """The default verb shows the same sentences and the same table below its answer, and the same object in JSON."""
+    trace = ROOT / "tests/data/h200_pairs/bert_batch8.json.zst"
+    with tempfile.TemporaryDirectory() as folder:
+        prices = pathlib.Path(folder) / "prices.csv"
+        prices.write_text("gpu,usd_per_gpu_hour\nH200,3.2\nB200,4.8\nL40S,0.9\n", encoding="utf-8")
+        for options in ((), ("--as-recorded", "--prices", prices), ("--cpu-speed", "2", "--link-gb-s", "100"), ("--like", trace)):
+            asked = (trace, "--on", "B200,L40S", *options)
+            report = json.loads(run(assay, *asked, "--format", "json"))
+            alone = json.loads(run(assay, "whatif", *asked, "--format", "json"))
+            is_true(f"the same object: {options}", report["whatif"]["on"] == alone["whatif"]["on"])
+            is_true(f"the same sentences: {options}", report["whatif"]["headline"] == alone["headline"])
+    plain, screen = run(assay, trace, "--width", "80"), run(assay, trace, "--on", "B200,L40S", "--width", "80")
+    is_true(f"the answer stays: {screen}", screen.startswith(plain + "\n"))
+    table = run(assay, "whatif", trace, "--on", "B200,L40S", "--width", "80").split("The run on other GPUs", 1)[1].split("\n\n", 1)[0]
+    is_true(f"the table of whatif: {screen}", table in screen)
+    is_true(f"the deciding sentence: {screen}", alone["headline"][0][:40] in " ".join(screen.split()))
+    is_true(f"80 columns: {screen}", all(len(line) <= 80 for line in screen.splitlines()))
+    for words in (("--full",), ("--format", "md")):
+        is_true(f"{words}", "The run on other GPUs" in run(assay, trace, "--on", "B200", *words))
+    is_true("nothing without --on", "whatif" not in json.loads(run(assay, trace, "--format", "json")))
+    for words, said in ((("--on", "H900"), "--on H900: no such GPU"), (("--cpu-speed", "2"), "need --on GPU"), (("--on", "B200", "--quiet"), "--quiet"),
+                        ((trace, "--on", "B200"), "--on is for one trace here")):
+        error = run(assay, trace, *words, code=2)
+        is_true(f"{said}: {error}", said in error)
+    error = run(assay, ROOT / "tests/data/formats/bench.vllm.json", "--on", "B200", code=2)
+    is_true(f"no trace: {error}", "--on replays a trace" in error)
+
+
+def check_predictions(assay):
+    """A saved prediction is exact for the recorded card, and is scored on no other card, program or number of iterations."""
+    trace, other = ROOT / "tests/data/h200_pairs/bert_batch8.json.zst", ROOT / "tests/data/h200_pairs/gpt2.before.json.zst"
+    vit = ROOT / "examples/h100_vit_inference.json.gz"
+    with tempfile.TemporaryDirectory() as folder:
+        saved = pathlib.Path(folder) / "saved.ini"
+
+        def save(path, *args):
+            return json.loads(run(assay, "whatif", path, "--save-prediction", saved, "--format", "json", *args))["whatif"]["on"]
+
+        def check(path, *args, code=0):
+            return run(assay, "whatif", path, "--check-prediction", saved, *args, code=code)
+
+        on = save(trace, "--on", "B200,H200", "--as-recorded")
+        score = json.loads(check(trace, "--format", "json"))["score"]
+        is_true(f"its own card: {score}", score["in_interval"] is True and score["error_share"] == 0 and score["gpu"] == on["gpus"][1]["gpu"])
+        is_true(f"as recorded: {score}", score["host"] == "recorded" and score["after_measured_ns"] == on["recorded_ns"] == score["after_measured_low_ns"])
+        is_true("said", "The prediction held" in check(trace))
+        text = saved.read_text(encoding="utf-8")
+        row = on["gpus"][1]["run_ns"]
+        saved.write_text(text.replace(f"= {row}\n", f"= {row // 2}\n"), encoding="utf-8")
+        score = json.loads(check(trace, "--format", "json"))["score"]
+        is_true(f"half of it: {score}", score["in_interval"] is False and abs(score["error_share"] + 0.5) < 1e-6)
+        said = " ".join(check(trace).split())
+        is_true(f"said: {said}", "50.0 % too little" in said and "did not hold" in said)
+        longer = re.sub(r"(iterations|calls) = (\d+)", lambda line: f"{line[1]} = {line[2]}0", text)
+        saved.write_text(longer, encoding="utf-8")
+        error = check(trace, code=2)
+        is_true(f"ten times as many iterations: {error}", " here, and the prediction is of " in error and "iteration" in error)
+        saved.write_text(text.replace("\ngpus = 1", "\ngpus = 8"), encoding="utf-8")
+        is_true("GPUs", "1 GPU here, and the prediction is of 8" in check(trace, code=2))
+        saved.write_text(text + "speed = 1\n", encoding="utf-8")
+        error = check(trace, code=2)
+        is_true(f"a wrong line: {error}", "'speed' is not a line of a prediction" in error and "saved.ini" in error)
+        saved.write_text(text, encoding="utf-8")
+        error = check(other, code=2)
+        is_true(f"another program: {error}", "gpt2.before" in error and "shows another program than bert_batch8" in error)
+        error = check(vit, code=2)
+        is_true(f"another GPU: {error}", "recorded on Nvidia H100" in error and "the prediction is of Nvidia B200" in error)
+
+        on = save(trace, "--on", "H200")
+        score = json.loads(check(trace, "--format", "json"))["score"]
+        is_true(f"without the profiler: {score}", score["host"] == "untraced" and score["after_measured_ns"] == on["run_ns"] and score["error_share"] == 0)
+        is_true(f"an interval: {score}", score["after_measured_low_ns"] < score["after_measured_ns"] < score["after_measured_high_ns"])
+        error = run(assay, "whatif", trace, "--on", "Gaudi2", "--save-prediction", saved, code=2)
+        is_true(f"no time: {error}", "no prediction of Gaudi2" in error)
+
+
 def check_like(assay):
     """The host of the trace is the default. With a host of half the speed the run is that of --cpu-speed 0.5; other
     programs are refused."""
@@ -231,6 +329,9 @@ def main():
     check_first_sentences(assay, answers)
     check_refusals(assay)
     check_prices(assay)
+    check_token_cost(assay)
+    check_answer(assay)
+    check_predictions(assay)
     check_like(assay)
     check_without_launches(assay)
     check_first_screen(assay)

@@ -60,9 +60,12 @@ std::optional<ImportNote> unused_facts(const FactBook& facts, const std::string&
 
 Status check_peaks_device(const FactBook& facts, const std::string& name) {
   if (!facts.values("hardware", name).empty()) return Ok{};
-  return Error{ErrorCode::kInvalidArgument,
-               "--peaks " + name + ": no such device in the specifications (docs/formats/facts.md)",
-               "", -1};
+  return unknown_gpu("--peaks " + name);
+}
+
+Error unknown_gpu(const std::string& name, const std::string& file) {
+  return {ErrorCode::kInvalidArgument,
+          name + ": no such GPU in the specifications (docs/formats/facts.md)", file, -1};
 }
 
 }  // namespace assay

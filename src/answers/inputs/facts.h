@@ -32,5 +32,8 @@ std::optional<ImportNote> unused_facts(const FactBook& facts, const std::string&
 
 // Errors (invalid argument): --peaks names an unknown device.
 Status check_peaks_device(const FactBook& facts, const std::string& name);
+// The error for a name that the specifications lack: as the user gave it, with the option, or with
+// the file that lists it.
+Error unknown_gpu(const std::string& name, const std::string& file = {});
 
 }  // namespace assay

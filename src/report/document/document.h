@@ -189,6 +189,7 @@ struct Section {
   std::string title = {};
   std::vector<Block> blocks = {};
   bool folded = false;  // Markdown shows only the title until the reader opens it
+  bool with_answer = false;  // requested by the reader, and shown below the short answer
 };
 
 struct Tool {

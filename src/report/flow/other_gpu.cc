@@ -10,11 +10,14 @@
 #include "report/flow/whatif.h"
 #include "report/overhead/results.h"
 #include "report/run/results.h"
+#include "report/throughput/results.h"
 #include "text/message.h"
 #include "text/units.h"
 
 namespace assay {
 namespace {
+
+constexpr size_t kLongestSentence = 2000;
 
 Value ns_or_null(bool known, double ns) { return known ? whole_ns(ns) : Value(); }
 Value ratio_or_null(bool known, double ratio) { return known ? finite_value(ratio) : Value(); }
@@ -159,6 +162,31 @@ Table families_table(const std::vector<FamilyOnGpu>& rows) {
   return table;
 }
 
+Column priced_gpu_column() {
+  return {.key = "gpu_priced", .title = "GPU", .elastic = true, .show = Show::kReadersOnly};
+}
+std::string priced_gpu(const RunCost& cost) {
+  return cost.gpu + (cost.recorded ? " (recorded)" : "");
+}
+
+// For readers: the data are in the table of costs.
+Table token_costs_table(const std::vector<RunCost>& costs) {
+  using C = RunCost;
+  const bool any = !costs.empty() && costs.front().has_tokens();
+  TableOf table(costs, {.key = "",
+                        .title = "Cost of a million output tokens: 90 % intervals",
+                        .terminal_limit = 0,
+                        .show = any ? Show::kReadersOnly : Show::kDataOnly});
+  table.add_named(priced_gpu_column(), priced_gpu)
+      .add(keys::usd_per_mtok,
+           [](const C& cost) {
+             return cost.has_middle ? finite_value(cost.usd_per_mtok.middle) : Value();
+           })
+      .add(keys::usd_per_mtok_low, [](const C& cost) { return cost.usd_per_mtok.low; })
+      .add(keys::usd_per_mtok_high, [](const C& cost) { return cost.usd_per_mtok.high; });
+  return table;
+}
+
 Table costs_table(const std::vector<RunCost>& costs) {
   using C = RunCost;
   TableOf table(costs, {.key = "on.costs",
@@ -167,10 +195,11 @@ Table costs_table(const std::vector<RunCost>& costs) {
                         .show = costs.empty() ? Show::kDataOnly : Show::kEverywhere});
   const auto known = [](bool has, double value) { return has ? finite_value(value) : Value(); };
   table
-      .add(keys::gpu, [](const C& cost) { return cost.gpu; }, Show::kDataOnly)
-      .add_named({.key = "gpu_priced", .title = "GPU", .elastic = true, .show = Show::kReadersOnly},
-                 [](const C& cost) { return cost.gpu + (cost.recorded ? " (recorded)" : ""); })
-      .add(keys::recorded_gpu, [](const C& cost) { return cost.recorded; }, Show::kDataOnly)
+      .add(
+          keys::gpu, [](const C& cost) { return cost.gpu; }, Show::kDataOnly)
+      .add_named(priced_gpu_column(), priced_gpu)
+      .add(
+          keys::recorded_gpu, [](const C& cost) { return cost.recorded; }, Show::kDataOnly)
       .add(keys::usd_per_gpu_hour, [](const C& cost) { return cost.usd_per_hour; })
       .add(keys::usd_for_hour,
            [known](const C& cost) { return known(cost.has_middle, cost.usd_for_hour.middle); })
@@ -183,7 +212,22 @@ Table costs_table(const std::vector<RunCost>& costs) {
           keys::usd_low, [](const C& cost) { return cost.usd.low; }, Show::kDataOnly)
       .add(
           keys::usd_high, [](const C& cost) { return cost.usd.high; }, Show::kDataOnly)
-      .add(keys::watts_at_most, [known](const C& cost) { return known(cost.watts > 0, cost.watts); })
+      .add(
+          keys::usd_per_mtok,
+          [known](const C& cost) {
+            return known(cost.has_tokens() && cost.has_middle, cost.usd_per_mtok.middle);
+          },
+          Show::kDataOnly)
+      .add(
+          keys::usd_per_mtok_low,
+          [known](const C& cost) { return known(cost.has_tokens(), cost.usd_per_mtok.low); },
+          Show::kDataOnly)
+      .add(
+          keys::usd_per_mtok_high,
+          [known](const C& cost) { return known(cost.has_tokens(), cost.usd_per_mtok.high); },
+          Show::kDataOnly)
+      .add(keys::watts_at_most,
+           [known](const C& cost) { return known(cost.watts > 0, cost.watts); })
       .add(keys::joule_at_most,
            [known](const C& cost) { return known(cost.watts > 0, cost.joule_at_most); });
   return table;
@@ -192,7 +236,6 @@ Table costs_table(const std::vector<RunCost>& costs) {
 }  // namespace
 
 std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer) {
-  constexpr size_t kWhole = 2000;
   const OtherGpus& found = answer.found;
   if (found.refusal != EditRefusal::kNone) {
     Edit refused;
@@ -201,7 +244,7 @@ std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer) {
   }
   std::vector<std::string> words;
   for (const findings::Finding& finding : findings::other_gpu_findings(found)) {
-    std::string sentence = text::message(finding, kWhole);
+    std::string sentence = text::message(finding, kLongestSentence);
     const bool continues = !words.empty() && finding.code == findings::Code::kOnKernels;
     if (continues) {
       words.back() += " " + std::move(sentence);
@@ -211,7 +254,7 @@ std::vector<std::string> other_gpu_words(const OtherGpuAnswer& answer) {
   }
   if (const auto cost = findings::cost_finding(answer.costs)) {
     const bool after_headline = words.size() > 1;
-    words.insert(words.begin() + (after_headline ? 1 : 0), text::message(*cost, kWhole));
+    words.insert(words.begin() + (after_headline ? 1 : 0), text::message(*cost, kLongestSentence));
   }
   return words;
 }
@@ -225,7 +268,15 @@ Section other_gpu_section(const OtherGpuAnswer& answer) {
   return {.key = "whatif",
           .title = "On other GPUs",
           .blocks = {on_facts(found), gpus_table(found), costs_table(answer.costs),
-                     families_table(families)}};
+                     token_costs_table(answer.costs), families_table(families)}};
+}
+
+Section other_gpu_section_with_words(const OtherGpuAnswer& answer) {
+  Section section = other_gpu_section(answer);
+  section.with_answer = true;
+  section.blocks.insert(section.blocks.begin(),
+                        Prose{.key = "headline", .paragraphs = other_gpu_words(answer)});
+  return section;
 }
 
 std::vector<Item> other_gpu_overview(const OtherGpus& found) {
@@ -233,6 +284,49 @@ std::vector<Item> other_gpu_overview(const OtherGpus& found) {
   return {fact(keys::run_ns, ns_or_null(replayed, found.now_ns.middle)),
           fact(keys::bound_gain,
                ratio_or_null(replayed && found.host_known(), found.bound_gain.middle))};
+}
+
+std::vector<std::string> run_score_words(const RunScoreAnswer& answer) {
+  const FrozenGpu& gpu = answer.gpu;
+  const MeasuredRun& measured = answer.score.measured;
+  const findings::ScoredRun scored{.gpu = gpu.card,
+                                   .predicted_ns = gpu.run_ns,
+                                   .low_ns = gpu.low_ns,
+                                   .high_ns = gpu.high_ns,
+                                   .measured_ns = measured.ns,
+                                   .measured_low_ns = measured.low_ns,
+                                   .measured_high_ns = measured.high_ns,
+                                   .signed_error = answer.score.signed_error,
+                                   .as_recorded = answer.prediction.as_recorded,
+                                   .held = answer.score.held,
+                                   .program_known = answer.program_known};
+  std::vector<std::string> words;
+  for (const findings::Finding& finding : findings::scored_run_findings(scored)) {
+    words.push_back(text::message(finding, kLongestSentence));
+  }
+  return words;
+}
+
+Section run_score_section(const RunScoreAnswer& answer) {
+  const FrozenGpu& gpu = answer.gpu;
+  const RunScore& score = answer.score;
+  const bool kept = answer.prediction.as_recorded;
+  const Value inside = score.held ? Value(*score.held) : Value();
+  return {.key = "score",
+          .title = "Prediction and result",
+          .blocks = {Facts{
+              .items = {data_fact(keys::tool_version, answer.prediction.tool_version),
+                        fact(keys::gpu, gpu.card),
+                        data_fact(keys::host,
+                                  std::string(host_pace_name(kept ? HostPaceSource::kRecorded
+                                                                  : HostPaceSource::kUntraced))),
+                        fact(keys::run_ns, gpu.run_ns > 0 ? Value(gpu.run_ns) : Value()),
+                        fact(keys::run_low_ns, gpu.low_ns), fact(keys::run_high_ns, gpu.high_ns),
+                        fact(keys::after_measured_ns, score.measured.ns),
+                        data_fact(keys::after_measured_low_ns, score.measured.low_ns),
+                        data_fact(keys::after_measured_high_ns, score.measured.high_ns),
+                        fact(keys::error_share, finite_value(score.signed_error)),
+                        data_fact(keys::in_interval, inside)}}}};
 }
 
 }  // namespace assay

@@ -438,6 +438,11 @@
   R(usd, "run ($)", kRatio, "`run_ns` · GPUs of the trace · `usd_per_gpu_hour`") \
   R(usd_low, "run, from ($)", kRatio, "at the ends of `run_ns`") \
   R(usd_high, "run, to ($)", kRatio, "") \
+  U(usd_per_mtok, \
+    "`usd` per million output tokens, half of the prompts with one. `null` if labels of steps do not count them, or GPUs of " \
+    "the job are not in the trace") \
+  R(usd_per_mtok_low, "from ($/Mtok)", kRatio, "`usd_low`, with a token for every prompt") \
+  R(usd_per_mtok_high, "to ($/Mtok)", kRatio, "`usd_high`, without a token for any prompt") \
   R(watts_at_most, "power", kWatts, "of one GPU: `watts` of the file, else board power of the specifications") \
   R(joule_at_most, "energy, at most", kJoules, \
     "upper bound, not an estimate: `run_high_ns` · GPUs of the trace · `watts_at_most`. Host, network and cooling come on top") \
@@ -471,7 +476,19 @@
   R(exceeded, "more than the bound", kNone, \
     "for `up to`: whether the measured gain is larger than `gain_ns`; else `null`") \
   R(in_interval, "inside the interval", kNone, \
-    "whether the measured gain lies within `low95_ns` and `high95_ns`; `null` without an interval")
+    "whether the measured gain lies within `low95_ns` and `high95_ns`; `null` without an interval") \
+  O("score, of a prediction with `--on`") \
+  U(gpu, "the GPU of this recording, one of those predicted") \
+  U(host, "`recorded` with `--as-recorded`, else `untraced`: of the prediction and of this recording") \
+  U(run_ns, "as in the prediction; `null` if it has only an interval") \
+  U(run_low_ns, "its 90 % interval") \
+  U(run_high_ns, "") \
+  U(after_measured_ns, "the run here, as `whatif.on.recorded_ns`; without the profiler's overhead as `whatif.on.run_ns`") \
+  R(after_measured_low_ns, "measured, from", kNanoseconds, \
+    "what the profiler took is known as an interval only. The same as above with `--as-recorded`") \
+  R(after_measured_high_ns, "measured, to", kNanoseconds, "") \
+  U(error_share, "(`run_ns` − `after_measured_ns`) / `after_measured_ns`") \
+  U(in_interval, "whether the measured interval lies in the predicted one; `null` if only a part of it does")
 
 // Flow: which ranks of a job the others wait for
 #define ASSAY_FLOW_BLAME_RESULTS(R, U, O) \

@@ -138,4 +138,11 @@ std::string describe(const std::string& name, const std::vector<Item>& items) {
   return details.empty() ? name : name + " (" + details + ")";
 }
 
+std::vector<Section> sections_with_answer(const Document& document) {
+  std::vector<Section> shown;
+  std::copy_if(document.sections.begin(), document.sections.end(), std::back_inserter(shown),
+               [](const Section& section) { return section.with_answer; });
+  return shown;
+}
+
 }  // namespace assay

@@ -41,6 +41,9 @@ std::string describe(const ImportNote& note);
 // "rank 3 (size 12.3 MiB, kernels 850)", not cleaned.
 std::string describe(const std::string& name, const std::vector<Item>& items);
 
+// The sections that readers see below the short answer.
+std::vector<Section> sections_with_answer(const Document& document);
+
 inline bool for_readers(Show show) {
   return show == Show::kEverywhere || show == Show::kReadersOnly || show == Show::kTextOnly;
 }

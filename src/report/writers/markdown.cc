@@ -118,6 +118,8 @@ class MarkdownWriter {
     kernels(answer);
   }
 
+  void asked(const Document& document) { sections(sections_with_answer(document), "## "); }
+
   // The input files with device and checksum, which a reader needs to reproduce the result.
   void inputs(const Document& document) {
     for (const Input& input : document.inputs) bullet(escaped(describe(input.name, input.items)));
@@ -296,6 +298,7 @@ std::string write_markdown(const Document& document, bool full) {
   MarkdownWriter writer;
   if (document.answer && !full) {
     writer.answer(*document.answer);
+    writer.asked(document);
     writer.inputs(document);
   } else {
     writer.document(document);

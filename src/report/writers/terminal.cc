@@ -51,6 +51,9 @@ class TerminalWriter {
     }
   }
 
+  // Below the short answer.
+  void asked(const Document& document) { sections(sections_with_answer(document)); }
+
   std::string take() { return std::move(out_); }
 
  private:
@@ -207,10 +210,14 @@ class TerminalWriter {
 }  // namespace
 
 std::string write_terminal(const Document& document, const TerminalOptions& options) {
-  if (document.answer && !options.full) return write_answer_text(*document.answer, options);
   TerminalWriter writer(options);
-  writer.document(document);
-  return writer.take();
+  if (!document.answer || options.full) {
+    writer.document(document);
+    return writer.take();
+  }
+  if (!options.quiet) writer.asked(document);
+  const std::string asked = writer.take();
+  return write_answer_text(*document.answer, options) + (asked.empty() ? "" : "\n" + asked);
 }
 
 }  // namespace assay

@@ -58,6 +58,18 @@ TEST(RunCost, NoneWithoutAPriceOrATime) {
   EXPECT_TRUE(run_costs(found, {{"A100", 1.5, 400}}).empty());
 }
 
+// 3 cents for 20 to 30 thousand tokens: $1.20 a million at 25 thousand. From 2.5 cents for 30
+// thousand to 3.33 cents for 20 thousand.
+TEST(RunCost, IsDividedByTheTokens) {
+  const std::vector<GpuPrice> prices = {{"A100", 1.5, 400}};
+  const auto costs = run_costs(two_gpus(), prices, OutputTokens{20'000, 30'000});
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_DOUBLE_EQ(costs[0].usd_per_mtok.middle, 1.2);
+  EXPECT_DOUBLE_EQ(costs[0].usd_per_mtok.low, 0.025 / 0.03);
+  EXPECT_NEAR(costs[0].usd_per_mtok.high, 5.0 / 3, 1e-12);
+  EXPECT_EQ(run_costs(two_gpus(), prices)[0].usd_per_mtok.high, 0);
+}
+
 // A price is of the whole card.
 TEST(RunCost, APartOfACardHasNoPrice) {
   OtherGpus found = two_gpus();
