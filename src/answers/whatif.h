@@ -20,6 +20,7 @@ struct WhatIfRequest {
   std::string score = {};               // prediction file to check against this trace
   std::string facts = {};               // additional device specifications, for the change `roof`
   std::string device = {};              // device name of the trace
+  std::string untraced = {};            // as untraced_times() (answers/untraced.h); not for `on`
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
   // Names of other GPUs. If not empty, predicts the run on each of them instead of simulating
   // edits.
@@ -29,8 +30,8 @@ struct WhatIfRequest {
   std::string like = {};     // with `on`, without cpu_speed: recording made on the other host
   double link_gb_s = 0;      // with `on`: bandwidth to peers in GB/s, 0 = as specified
   std::string prices = {};   // with `on`: price file (answers/throughput/plan_files.h)
-  // Receives the prediction of a trace; absent if not requested. If present, a rejected edit is an
-  // error.
+  // Receives the prediction of a trace as recorded; absent if not requested. If present, a rejected
+  // edit is an error.
   std::function<Status(const FrozenGain&)> freeze = {};
 };
 Result<Answer> answer_whatif(const WhatIfRequest& request);
@@ -39,7 +40,12 @@ Result<Answer> answer_whatif(const WhatIfRequest& request);
 Result<std::vector<std::string>> read_edits_file(const std::string& path);
 
 // Causes of idle time with the events that cause them, the starts of idle gaps, and the critical
-// path. with_rules: also every rule of the diagnosis.
-Result<Answer> answer_why(const TraceRequest& request, bool with_rules = false);
+// path.
+struct WhyRequest {
+  TraceRequest traces = {};
+  bool rules = false;         // also every rule of the diagnosis
+  std::string untraced = {};  // as untraced_times() (answers/untraced.h)
+};
+Result<Answer> answer_why(const WhyRequest& request);
 
 }  // namespace assay

@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/facts_option.h"
 #include "cli/options.h"
+#include "cli/untraced_option.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 
@@ -21,6 +22,7 @@ struct WhatIfVerb {
   std::string score;
   std::string facts;
   std::string peaks;
+  std::string untraced;
   std::vector<std::string> captures;
   std::vector<std::string> on;
   bool as_recorded = false;
@@ -36,6 +38,7 @@ Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
                         .score = verb.score,
                         .facts = verb.facts,
                         .device = verb.peaks,
+                        .untraced = verb.untraced,
                         .captures = verb.captures,
                         .on = verb.on,
                         .as_recorded = verb.as_recorded,
@@ -73,7 +76,7 @@ int run(const WhatIfVerb& verb) {
 
 struct WhyVerb {
   CommonOptions common;
-  bool rules = false;
+  WhyRequest request;
 };
 
 }  // namespace
@@ -142,6 +145,11 @@ void add_whatif_verb(Verb& app, int& exit_code) {
              "with --edit roof or --on: name of the recorded GPU, if the trace has none")
       .called("NAME");
   add_part_option(sub, verb->common);
+  add_untraced_option(sub, verb->untraced);
+  sub.declared("--untraced")
+      .not_with("--on")
+      .not_with("--save-prediction")
+      .not_with("--check-prediction");
   add_facts_option(sub, verb->facts);
   add_capture_option(sub, verb->captures);
   sub.run([verb, &exit_code] { exit_code = run(*verb); });
@@ -156,10 +164,12 @@ void add_why_verb(Verb& app, int& exit_code) {
   sub.example("assay why trace.json.gz --format json | jq .path.parts");
   add_common_options(sub, verb->common, true);
   add_part_option(sub, verb->common);
-  sub.flag("--rules", verb->rules,
+  add_untraced_option(sub, verb->request.untraced);
+  sub.flag("--rules", verb->request.rules,
            "also every rule of the diagnosis, its condition and whether it holds (docs/rules.md)");
   sub.run([verb, &exit_code] {
-    exit_code = write_answer(answer_why(traces_of(verb->common), verb->rules), verb->common);
+    verb->request.traces = traces_of(verb->common);
+    exit_code = write_answer(answer_why(verb->request), verb->common);
   });
 }
 

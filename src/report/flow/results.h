@@ -321,66 +321,89 @@
   U(path_host_ns, "")
 
 // What if
-#define ASSAY_FLOW_WHATIF_RESULTS(R, U, O) \
-  O("whatif.identity") \
-  U(recorded_ns, "time to the end of the last GPU activity, as recorded") \
-  U(replayed_ns, \
-    "the same in the replay without changes: `recorded_ns`, else `null` and a bug") \
-  R(replay_mismatches, "points off their time", kCount, "points of that replay at another time than recorded: 0") \
-  U(model_error, "as in `flow`; above 10 % no gain is given") \
-  U(unexplained_path_share, "as in `flow`; above 20 % no gain is given") \
-  O("whatif.joint") \
-  R(per, "per", kText, "scope of the times: `iteration`, or the whole `run`") \
-  R(iterations_used, "iterations used", kCount, "number of durations in the medians: iterations after the first") \
-  R(before_ns, "before", kNanoseconds, \
-    "median over the iterations after the first, as recorded, from the end of the last GPU activity launched in one " \
-    "to that of the next. In a run without iterations, from the start of the window to the end of the last GPU " \
-    "activity") \
-  R(after_ns, "after", kNanoseconds, "the same in the replay with the changes") \
-  U(gain_ns, \
-    "median reduction over iterations; `run_gain_ns` for a run without iterations") \
-  R(low95_ns, "from", kNanoseconds, \
-    "interval of that median. Six iterations or more: 95 %, by order statistics. Fewer: minimum and maximum. The " \
-    "lower end is the lower of two replays: long unexplained waits move with their predecessor, or keep their " \
-    "recorded end") \
-  R(high95_ns, "to", kNanoseconds, "") \
-  R(run_gain_ns, "of the run", kNanoseconds, "reduction of the end of the run's last GPU activity") \
-  R(run_low_ns, "of the run, from", kNanoseconds, \
-    "range of `run_gain_ns`. Typical times that the run does not determine (of launches, successive activities, " \
-    "returns, calls that always waited) are at either end of their possible range. If all are determined: " \
-    "`run_gain_ns`. `low95_ns` and `high95_ns` include the range") \
-  R(run_high_ns, "of the run, to", kNanoseconds, "") \
-  R(refused, "no number because", kText, \
-    "reason for the missing number. Replay: `model_error`, `unexplained`, `unlinked`, `cold`, `nothing`. " \
-    "Iterations: `few_iterations`, `varies`, `chain_varies`. Graphs: `not_capturable`, `in_graphs`. Missing data: " \
-    "`needs_ranks`, `no_shapes`, `no_peaks`, `no_operators`") \
-  O("whatif.actions[]") \
-  U(name, "the change, in the syntax of `--edit`") \
-  R(edits, "what it does", kText, "the same in words") \
-  U(kind, \
-    "`up to`: the removed time costs nothing afterwards; `simulated`: it gets a stated value") \
-  U(before_ns, "as `whatif.joint`, for this change alone") \
-  U(after_ns, "") \
-  U(gain_ns, "") \
-  U(low95_ns, "") \
-  U(high95_ns, "") \
-  U(run_gain_ns, "reduction of the end of the last GPU activity with this change alone") \
-  U(run_low_ns, "") \
-  U(run_high_ns, "") \
-  R(cumulative_gain_ns, "in this order", kNanoseconds, \
-    "of the run, in addition to the rows above; the sum is `whatif.joint.run_gain_ns`. `null` for actions that save " \
-    "less than 1 % of the window") \
-  U(refused, "") \
-  O("whatif.states[]") \
-  U(cause, "`compute`, `collective`, `copy`, or the kind of predecessor of the activity that ends an idle gap") \
-  R(state_before_ns, "now", kNanoseconds, \
-    "time in it between the first and the last activity of each device, as recorded") \
-  R(state_before_share, "now, of that", kShare, "") \
-  R(state_after_ns, "then", kNanoseconds, "the same in the replay with all changes of the list") \
-  R(state_after_share, "then, of that", kShare, "") \
-  O("whatif.next[]") \
-  U(cause, "a component of the critical path to the last GPU activity, in the window, with all changes") \
-  U(ns, "its time on that path") \
+#define ASSAY_FLOW_WHATIF_RESULTS(R, U, O)                                                        \
+  O("whatif.identity")                                                                            \
+  U(recorded_ns, "time to the end of the last GPU activity, as recorded")                         \
+  U(replayed_ns, "the same in the replay without changes: `recorded_ns`, else `null` and a bug")  \
+  R(replay_mismatches, "points off their time", kCount,                                           \
+    "points of that replay at another time than recorded: 0")                                     \
+  U(model_error, "as in `flow`; above 10 % no gain is given")                                     \
+  U(unexplained_path_share, "as in `flow`; above 20 % no gain is given")                          \
+  O("whatif.joint")                                                                               \
+  R(per, "per", kText, "scope of the times: `iteration`, or the whole `run`")                     \
+  R(iterations_used, "iterations used", kCount,                                                   \
+    "number of durations in the medians: iterations after the first")                             \
+  R(before_ns, "before", kNanoseconds,                                                            \
+    "median over the iterations after the first, as recorded, from the end of the last GPU "      \
+    "activity launched in one "                                                                   \
+    "to that of the next. In a run without iterations, from the start of the window to the end "  \
+    "of the last GPU "                                                                            \
+    "activity")                                                                                   \
+  R(after_ns, "after", kNanoseconds, "the same in the replay with the changes")                   \
+  U(gain_ns, "median reduction over iterations; `run_gain_ns` for a run without iterations")      \
+  R(low95_ns, "from", kNanoseconds,                                                               \
+    "interval of that median. Six iterations or more: 95 %, by order statistics. Fewer: minimum " \
+    "and maximum. The "                                                                           \
+    "lower end is the lower of two replays: long unexplained waits move with their predecessor, " \
+    "or keep their "                                                                              \
+    "recorded end")                                                                               \
+  R(high95_ns, "to", kNanoseconds, "")                                                            \
+  U(gain_untraced_ns,                                                                             \
+    "`gain_ns` without the profiler, by a measured iteration ([Untraced](#untraced)), if all "    \
+    "rows cost alike; else `null`")                                                               \
+  U(gain_untraced_low_ns,                                                                         \
+    "least and most of the intervals of four: all rows cost alike, operators alone, API calls "   \
+    "alone, all host time by one factor")                                                         \
+  U(gain_untraced_high_ns, "")                                                                    \
+  R(run_gain_ns, "of the run", kNanoseconds,                                                      \
+    "reduction of the end of the run's last GPU activity")                                        \
+  R(run_low_ns, "of the run, from", kNanoseconds,                                                 \
+    "range of `run_gain_ns`. Typical times that the run does not determine (of launches, "        \
+    "successive activities, "                                                                     \
+    "returns, calls that always waited) are at either end of their possible range. If all are "   \
+    "determined: "                                                                                \
+    "`run_gain_ns`. `low95_ns` and `high95_ns` include the range")                                \
+  R(run_high_ns, "of the run, to", kNanoseconds, "")                                              \
+  R(refused, "no number because", kText,                                                          \
+    "reason for the missing number. Replay: `model_error`, `unexplained`, `unlinked`, `cold`, "   \
+    "`nothing`. "                                                                                 \
+    "Iterations: `few_iterations`, `varies`, `chain_varies`. Graphs: `not_capturable`, "          \
+    "`in_graphs`. Missing data: "                                                                 \
+    "`needs_ranks`, `no_shapes`, `no_peaks`, `no_operators`")                                     \
+  O("whatif.actions[]")                                                                           \
+  U(name, "the change, in the syntax of `--edit`")                                                \
+  R(edits, "what it does", kText, "the same in words")                                            \
+  U(kind,                                                                                         \
+    "`up to`: the removed time costs nothing afterwards; `simulated`: it gets a stated value")    \
+  U(before_ns, "as `whatif.joint`, for this change alone")                                        \
+  U(after_ns, "")                                                                                 \
+  U(gain_ns, "")                                                                                  \
+  U(low95_ns, "")                                                                                 \
+  U(high95_ns, "")                                                                                \
+  U(gain_untraced_ns, "")                                                                         \
+  U(gain_untraced_low_ns, "")                                                                     \
+  U(gain_untraced_high_ns, "")                                                                    \
+  U(run_gain_ns, "reduction of the end of the last GPU activity with this change alone")          \
+  U(run_low_ns, "")                                                                               \
+  U(run_high_ns, "")                                                                              \
+  R(cumulative_gain_ns, "in this order", kNanoseconds,                                            \
+    "of the run, in addition to the rows above; the sum is `whatif.joint.run_gain_ns`. `null` "   \
+    "for actions that save "                                                                      \
+    "less than 1 % of the window")                                                                \
+  U(refused, "")                                                                                  \
+  O("whatif.states[]")                                                                            \
+  U(cause,                                                                                        \
+    "`compute`, `collective`, `copy`, or the kind of predecessor of the activity that ends an "   \
+    "idle gap")                                                                                   \
+  R(state_before_ns, "now", kNanoseconds,                                                         \
+    "time in it between the first and the last activity of each device, as recorded")             \
+  R(state_before_share, "now, of that", kShare, "")                                               \
+  R(state_after_ns, "then", kNanoseconds, "the same in the replay with all changes of the list")  \
+  R(state_after_share, "then, of that", kShare, "")                                               \
+  O("whatif.next[]")                                                                              \
+  U(cause,                                                                                        \
+    "a component of the critical path to the last GPU activity, in the window, with all changes") \
+  U(ns, "its time on that path")                                                                  \
   U(path_share, "")
 
 // What if: the run on other GPUs
@@ -542,34 +565,52 @@
   U(gain_ns, "with its transfers at that median, if they take more than 1.5 times as long")
 
 // Untraced
-#define ASSAY_FLOW_UNTRACED_RESULTS(R, U, O) \
-  O("untraced") \
-  R(untraced_source, "known by", kText, \
-    "`anchor` (a measured iteration), `estimate` (the recording alone), `refused` or `none`") \
-  R(untraced_refusal, "refused since", kText, \
-    "`no_pairs`, `frames`, `slower`, `other_work` or `out_of_order` ([Untraced](#untraced)); else `null`") \
-  R(untraced_from, "measured by", kText, "file or option of the measured iteration") \
-  R(untraced_iteration_ns, "iteration without the profiler", kNanoseconds, \
-    "measured or estimated; else `null`, as its ends and the cost") \
-  R(untraced_low_ns, "without it, from", kNanoseconds, "ends: of several measurements, or 90 % of an estimate") \
-  R(untraced_high_ns, "without it, to", kNanoseconds, "") \
-  R(recorded_iteration_ns, "iteration, recorded", kNanoseconds, "median iteration of the recording") \
-  R(row_cost_ns, "cost of a row", kNanoseconds, "time that recording takes of the host for a row, with its two borders") \
-  R(row_cost_low_ns, "cost of a row, from", kNanoseconds, "") \
-  R(row_cost_high_ns, "cost of a row, to", kNanoseconds, "") \
-  R(witness_ns, "operator to child", kNanoseconds, \
-    "lower quartile of the time from an operator's start to its first child's start; `null` for fewer than 20") \
-  R(rows_per_iteration, "rows per iteration", kRatio, \
-    "operators, ranges, frames and API calls of threads that launch work") \
-  R(untraced_bottleneck, "bottleneck without the profiler", kText, \
-    "another one than the recorded one: found by a measured iteration, possible by an estimate; else `null`") \
-  R(untraced_headline, "headline without the profiler", kText, "by a measured iteration") \
-  O("untraced.actions[]") \
-  U(edit, "the change") \
-  U(gain_ns, "in the recording") \
-  R(gain_untraced_ns, "without the profiler", kNanoseconds, \
-    "gain of the run without its profiler: by a replay of the retimed trace, or the recorded share of an estimate") \
-  R(gain_untraced_low_ns, "at least, without the profiler", kNanoseconds, "at the ends of the iteration") \
+#define ASSAY_FLOW_UNTRACED_RESULTS(R, U, O)                                                       \
+  O("untraced")                                                                                    \
+  R(untraced_source, "known by", kText,                                                            \
+    "`anchor` (a measured iteration), `estimate` (the recording alone), `refused` or `none`")      \
+  R(untraced_refusal, "refused since", kText,                                                      \
+    "`no_pairs`, `frames`, `slower`, `other_work` or `out_of_order` ([Untraced](#untraced)); "     \
+    "else `null`")                                                                                 \
+  R(untraced_from, "measured by", kText, "file or option of the measured iteration")               \
+  R(untraced_iteration_ns, "iteration without the profiler", kNanoseconds,                         \
+    "measured or estimated; else `null`, as its ends and the cost")                                \
+  R(untraced_low_ns, "without it, from", kNanoseconds,                                             \
+    "ends: of several measurements, or 90 % of an estimate")                                       \
+  R(untraced_high_ns, "without it, to", kNanoseconds, "")                                          \
+  R(recorded_iteration_ns, "iteration, recorded", kNanoseconds,                                    \
+    "median iteration of the recording")                                                           \
+  R(row_cost_ns, "cost of a row", kNanoseconds,                                                    \
+    "time that recording takes of the host for a row, with its two borders")                       \
+  R(row_cost_low_ns, "cost of a row, from", kNanoseconds, "")                                      \
+  R(row_cost_high_ns, "cost of a row, to", kNanoseconds, "")                                       \
+  R(witness_ns, "operator to child", kNanoseconds,                                                 \
+    "lower quartile of the time from an operator's start to its first child's start; `null` for "  \
+    "fewer than 20")                                                                               \
+  R(rows_per_iteration, "rows per iteration", kRatio,                                              \
+    "operators, ranges, frames and API calls of threads that launch work")                         \
+  R(untraced_bottleneck, "bottleneck without the profiler", kText,                                 \
+    "another one than the recorded one: found by a measured iteration, possible by an estimate; "  \
+    "else `null`")                                                                                 \
+  R(untraced_headline, "headline without the profiler", kText, "by a measured iteration")          \
+  O("untraced.causes[]")                                                                           \
+  U(cause,                                                                                         \
+    "as `causes[]`, of `why` with a measured iteration: the same of the run without its profiler") \
+  U(ns, "")                                                                                        \
+  U(window_share, "")                                                                              \
+  U(recorded_ns, "")                                                                               \
+  U(inferred_ns, "")                                                                               \
+  U(no_evidence_ns, "")                                                                            \
+  U(gap_after_sync_ns, "")                                                                         \
+  U(gap_after_host_ns, "")                                                                         \
+  O("untraced.actions[]")                                                                          \
+  U(edit, "the change")                                                                            \
+  U(gain_ns, "in the recording")                                                                   \
+  R(gain_untraced_ns, "without the profiler", kNanoseconds,                                        \
+    "gain of the run without its profiler: by a replay of the retimed trace, or the recorded "     \
+    "share of an estimate")                                                                        \
+  R(gain_untraced_low_ns, "at least, without the profiler", kNanoseconds,                          \
+    "at the ends of the iteration")                                                                \
   R(gain_untraced_high_ns, "at most, without the profiler", kNanoseconds, "")
 
 #define ASSAY_FLOW_RESULTS(R, U, O) \
