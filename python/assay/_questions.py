@@ -114,6 +114,7 @@ def why(
     strict: bool = False,
     part: str | None = None,
     between: str | None = None,
+    untraced: str | None = None,
     rules: bool = False,
 ) -> Answer:
     """Why the GPU was idle: causes, the events that cause them, and the critical path.
@@ -131,6 +132,9 @@ def why(
             number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.
         between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
             it for an area that is dragged.
+        untraced: the time of one iteration without the profiler (6.11ms), a file with it, or none for recorded
+            times alone. A file is runs.jsonl, or CSV with trace and untraced_ms. Default: runs.jsonl in the folder
+            of the trace, else an estimate.
         rules: also every rule of the diagnosis, its condition and whether it holds (docs/rules.md).
     """
     raise NotImplementedError
@@ -158,6 +162,7 @@ def whatif(
     peaks: str | None = None,
     part: str | None = None,
     between: str | None = None,
+    untraced: str | None = None,
     specs: str | None = None,
     capture: str | Sequence[str] | None = None,
 ) -> WhatIf:
@@ -191,6 +196,9 @@ def whatif(
             number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.
         between: analyze this stretch of time only, e.g. 10.2ms..15ms from the begin of the window; the page gives
             it for an area that is dragged.
+        untraced: the time of one iteration without the profiler (6.11ms), a file with it, or none for recorded
+            times alone. A file is runs.jsonl, or CSV with trace and untraced_ms. Default: runs.jsonl in the folder
+            of the trace, else an estimate.
         specs: more models and devices (docs/formats/facts.md).
         capture: trace with the capture of CUDA or HIP graphs, for the operators of replays; default: traces in the
             same folder with capture in their names. Takes several values.
@@ -690,6 +698,7 @@ def diff(
     window: str | None = None,
     fail_on: str | Sequence[str] | None = None,
     fail_on_any: bool = False,
+    untraced: str | None = None,
     top: int = 10,
     paired: bool = False,
     resamples: int = 2000,
@@ -706,6 +715,9 @@ def diff(
         fail_on: leave with 1 when this holds and is more than noise: 'tklqt>+10%', 'time>+50us', 'kernels>+0',
             'hdbi<0.5'; may be repeated (docs/ci.md). Takes several values.
         fail_on_any: gates do not ask whether a change is more than noise.
+        untraced: the times of one iteration of A and of B without the profiler (6.11ms,3.63ms), a file with both,
+            or none for recorded times alone. Default: runs.jsonl in the folder of each trace. Both sides are
+            compared as recorded unless both are known.
         top: rows per table; 0 = all. At least 0. Default: 10.
         paired: the runs of A and B in order of their names are pairs, taken one after the other: differences are
             taken pair by pair.

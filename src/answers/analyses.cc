@@ -50,6 +50,11 @@ ReadingEvidence reading_of(const LoadedTrace& loaded) {
 Result<FlowFindings> find_flow(const LoadedTrace& loaded, const std::string& part,
                                const std::vector<EditRequest>& more) {
   FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  return find_flow(model, loaded, part, more);
+}
+
+Result<FlowFindings> find_flow(FlowModel& model, const LoadedTrace& loaded, const std::string& part,
+                               const std::vector<EditRequest>& more) {
   ASSAY_TRY_ASSIGN(JudgedRun judged, judge_run(model, loaded.windows, {}, part));
   FlowFindings found{std::move(judged.report), std::move(judged.verdict), {}};
   add_roof(model, found.report, found.verdict);
@@ -85,6 +90,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.overhead.kernels = asked.breakdown.kernels = kernels;
   Analyses found;
   FlowModel model = make_flow_model(trace, links, kernels);
+  if (options.on_model) ASSAY_TRY(options.on_model(model));
   if (options.requests != nullptr) {
     const std::vector<ServingStep> steps = engine_steps(model.run, {INT64_MIN, INT64_MAX});
     found.requests = join_requests(*options.requests, steps, options.request_options);

@@ -46,6 +46,8 @@ struct AnalysesOptions {
   bool in_thread = false;
   // Called with the model and its diagnosis before the other modules run.
   std::function<Status(const FlowModel&, const JudgedRun&)> with_model = {};
+  // Called with the model of the whole trace, before it is narrowed to the part.
+  std::function<Status(const FlowModel&)> on_model = {};
   // Called while the actions are simulated. It may read the trace and every result except `tried`
   // and `path`, which are filled later.
   std::function<Status(const Analyses&)> meanwhile = {};
@@ -73,6 +75,9 @@ struct FlowFindings {
 // part: as TraceRequest::part. `more` has additional changes, one simulation each, appended to the
 // default ones in `tried`. Fails if there is no such part.
 Result<FlowFindings> find_flow(const LoadedTrace& loaded, const std::string& part,
+                               const std::vector<EditRequest>& more = {});
+// The same with the model of the whole loaded trace, which is narrowed to the part.
+Result<FlowFindings> find_flow(FlowModel& model, const LoadedTrace& loaded, const std::string& part,
                                const std::vector<EditRequest>& more = {});
 // The recommended fusion chains as changes, and the gain of each in the same order; nullopt if
 // unknown.

@@ -23,6 +23,8 @@ struct DiffRequest {
   std::vector<Gate> gates = {};
   bool fail_on_any = false;  // gates also fail on changes that are not significant
   size_t top = 10;           // rows per table; 0 = all
+  // "A,B", each as untraced_times() (answers/untraced.h); a file or "none" also for both sides.
+  std::string untraced = {};
   Resampling resampling = {};
 };
 

@@ -11,6 +11,7 @@
 
 #include "answers/analyses.h"
 #include "answers/host_calls.h"
+#include "answers/untraced.h"
 #include "base/interval_index.h"
 #include "breakdown/roof_levels.h"
 #include "diff/partition.h"
@@ -542,15 +543,38 @@ class Reducer {
 
 }  // namespace
 
-Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph) {
-  const Trace& trace = loaded.trace;
-  ASSAY_TRY_ASSIGN(Analyses analyses,
-                   analyze_trace(loaded, {.rank_graph = rank_graph, .part = "all", .levers = false}));
-  DiffInput input;
-  const bool windowed = loaded.windows.source != WindowSource::kWholeTrace;
+namespace {
+
+JobRoof roof_of(const LoadedTrace& loaded, const Analyses& analyses) {
   RoofReader roof(FactBook::built_in(), "");
-  roof.add(trace, loaded.links, *loaded.kernels, analyses.breakdown, &analyses.flow.replays);
-  const JobRoof job = roof.finish();
+  roof.add(loaded.trace, loaded.links, *loaded.kernels, analyses.breakdown, &analyses.flow.replays);
+  return roof.finish();
+}
+
+Result<DiffRun> reduce_untraced(const LoadedTrace& loaded, RetimedTrace retimed) {
+  const LoadedTrace made = retimed_input(loaded, std::move(retimed));
+  ASSAY_TRY_ASSIGN(const Analyses analyses, analyze_trace(made, {.part = "all", .levers = false}));
+  return Reducer(made, analyses, roof_of(made, analyses), true).run();
+}
+
+}  // namespace
+
+Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph,
+                                  const std::string& untraced) {
+  const Trace& trace = loaded.trace;
+  UntracedTimes times;
+  const auto on_model = [&](const FlowModel& model) -> Status {
+    ASSAY_TRY_ASSIGN(times, untraced_times(loaded, model, untraced));
+    return Ok{};
+  };
+  ASSAY_TRY_ASSIGN(Analyses analyses, analyze_trace(loaded, {.rank_graph = rank_graph,
+                                                             .part = "all",
+                                                             .levers = false,
+                                                             .on_model = on_model}));
+  DiffInput input;
+  input.untraced = times.times;
+  const bool windowed = loaded.windows.source != WindowSource::kWholeTrace;
+  const JobRoof job = roof_of(loaded, analyses);
   input.whole = Reducer(loaded, analyses, job, false).run();
   if (windowed) input.by_iteration = Reducer(loaded, analyses, job, true).run();
   input.file = trace.source;
@@ -561,13 +585,19 @@ Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph) {
     if (note.severity == "data_loss") input.whole.rows_lost += note.count;
   }
   input.by_iteration.rows_lost = input.whole.rows_lost;
+  if (times.measured()) {
+    ASSAY_TRY_ASSIGN(input.untraced_by_iteration,
+                     reduce_untraced(loaded, std::move(times.retimed.front())));
+    input.untraced_by_iteration->rows_lost = input.whole.rows_lost;
+  }
   input.rank_graph = std::move(analyses.flow.rank_graph);
   for (const DeviceFlow& device : analyses.flow.devices) input.devices.push_back(device.device);
   return input;
 }
 
 Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
-                                              const TraceRequest& traces) {
+                                              const TraceRequest& traces,
+                                              const std::string& untraced) {
   TraceRequest request = traces;
   request.inputs = {argument};
   ASSAY_TRY_ASSIGN(std::vector<std::string> files, input_files(request.inputs, request.listener));
@@ -577,8 +607,10 @@ Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
     const std::string& file = files[i];
     if (!loaded && skip_input(request, file, loaded.error())) continue;
     if (!loaded) return loaded.take_error();
-    ASSAY_TRY_ASSIGN(DiffInput input, reduce_for_diff(*loaded, files.size() > 1));
     const int64_t named_rank = rank_from_name(file);
+    // Traces without a rank are repeats. Their times do not depend on each other.
+    if (!loaded->trace.distributed.rank && named_rank < 0) loaded->among = 1;
+    ASSAY_TRY_ASSIGN(DiffInput input, reduce_for_diff(*loaded, files.size() > 1, untraced));
     if (!input.whole.rank && named_rank >= 0) {
       input.whole.rank = input.by_iteration.rank = named_rank;
     }

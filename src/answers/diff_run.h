@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "diff/run.h"
 #include "flow/job.h"
+#include "flow/untraced.h"
 #include "report/document/document.h"
 
 namespace assay {
@@ -19,6 +20,8 @@ struct DiffInput {
   std::string file;
   DiffRun by_iteration;
   DiffRun whole;
+  Untraced untraced = {};
+  std::optional<DiffRun> untraced_by_iteration = {};  // with a measured iteration
   std::vector<Item> head;
   std::vector<ImportNote> import_log;
   bool data_lost = false;
@@ -26,12 +29,15 @@ struct DiffInput {
   std::vector<int64_t> devices = {};         // devices of the rank graph, as recorded
 };
 
-// rank_graph: also keep the graph that joins this rank to the others of its job.
-Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph);
+// rank_graph: also keep the graph that joins this rank to the others of its job. `untraced` is as
+// in untraced_times() (answers/untraced.h).
+Result<DiffInput> reduce_for_diff(const LoadedTrace& loaded, bool rank_graph,
+                                  const std::string& untraced);
 
 // Reads every file that `argument` names, one trace in memory at a time. The inputs of `traces` are
-// ignored.
+// ignored. untraced: as untraced_times(), of each file.
 Result<std::vector<DiffInput>> read_diff_side(const std::string& argument,
-                                              const TraceRequest& traces);
+                                              const TraceRequest& traces,
+                                              const std::string& untraced);
 
 }  // namespace assay

@@ -45,11 +45,15 @@ Result<TraceContent> overhead_content(const HostOverheadRequest& request,
   const HostOverheadSums& sums = measured ? measured->sums : report.whole.sums;
   const HostOverheadDiagnosis diagnosis =
       diagnose_overhead(report, sums, diagnosis_limits(loaded.trace, report));
-  ASSAY_TRY_ASSIGN(const FlowFindings flow, find_flow(loaded, request.traces.part));
-  ASSAY_TRY_ASSIGN(const UntracedRun run, untraced_run(loaded, request.untraced, request.traces.part,
-                                                       flow.verdict.bound));
+  std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
+  ASSAY_TRY_ASSIGN(UntracedTimes run,
+                   untraced_times(loaded, *model, request.untraced, RetimeAt::kEveryShape));
+  ASSAY_TRY_ASSIGN(const FlowFindings flow, find_flow(*model, loaded, request.traces.part));
+  model.reset();
+  ASSAY_TRY(find_turned(loaded, request.traces.part, flow.verdict.bound, run));
   ASSAY_TRY_ASSIGN(const auto untraced,
-                   untraced_overhead(loaded, run.times, overhead_options(request, loaded, floor)));
+                   untraced_overhead(loaded, request.traces.part,
+                                     overhead_options(request, loaded, floor), run));
   clock.mark("flow");
   const std::vector<HostOverheadAdvice> advice = overhead_advice(
       diagnosis,

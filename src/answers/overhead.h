@@ -21,7 +21,7 @@ struct HostOverheadRequest {
   HostOverheadOptions options = {};  // its `floor` and `kernels` are ignored
   std::string floor = {};            // as LaunchRequest
   std::string replay = {};           // replay file with the measured decomposition of one trace
-  std::string untraced = {};         // as untraced_run() (answers/untraced.h)
+  std::string untraced = {};         // as untraced_times() (answers/untraced.h)
   size_t top = 10;                   // unique kernels listed; 0 = all
   // Receives the unique kernels of a trace, for replay; absent if not requested.
   std::function<Status(const KernelDatabase&)> kernels = {};

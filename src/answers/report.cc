@@ -61,6 +61,7 @@ struct Findings {
   LaunchFloor floor;
   std::optional<RankRecord> record;  // if there are several ranks
   Analyses analyses;                 // breakdown: moved into `job`
+  UntracedTimes untraced;
   std::optional<TelemetryReport> telemetry;
   JobLevels job;
   JobRoof roof;
@@ -137,6 +138,10 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
       return Ok{};
     };
   }
+  options.on_model = [&](const FlowModel& model) -> Status {
+    ASSAY_TRY_ASSIGN(found.untraced, untraced_times(loaded, model, request.untraced));
+    return Ok{};
+  };
   options.meanwhile = [&](const Analyses& analyses) {
     return find_rest(request, loaded, analyses, found);
   };
@@ -192,24 +197,46 @@ std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
   return sentences;
 }
 
+// The run without profiler overhead, if its iteration was measured.
+struct MeasuredRun {
+  LoadedTrace loaded;
+  FlowFindings flow;
+};
+
+// Sets the bottlenecks in `times` and frees its retimed traces.
+Result<std::unique_ptr<MeasuredRun>> measured_run(const ReportRequest& request,
+                                                  const LoadedTrace& loaded,
+                                                  const Analyses& recorded, UntracedTimes& found) {
+  const BoundBy bound = recorded.verdict.bound;
+  ASSAY_TRY(find_turned(loaded, request.traces.part, bound, found));
+  std::unique_ptr<MeasuredRun> run;
+  if (!found.measured()) return run;
+  run = std::make_unique<MeasuredRun>();
+  run->loaded = retimed_input(loaded, std::move(found.retimed.front()));
+  found.retimed.clear();
+  ASSAY_TRY_ASSIGN(run->flow,
+                   find_flow(run->loaded, request.traces.part, chain_edits(recorded.fusion)));
+  set_bottlenecks(bound, run->flow.verdict.bound, found.times);
+  return run;
+}
+
 // Shows readers the answer of the run without profiler overhead, from a measured iteration. The
 // data, and the page with the recorded timeline, keep the recorded numbers. Returns the headline of
 // that answer.
-std::vector<std::string> add_untraced(const ReportRequest& request, const UntracedRun& untraced,
-                                      ShortAnswer& card) {
-  const std::string words = untraced_words(untraced.times);
-  if (!untraced.flow) {
+std::vector<std::string> add_untraced(const ReportRequest& request, const Untraced& times,
+                                      const MeasuredRun* run, ShortAnswer& card) {
+  const std::string words = untraced_words(times);
+  if (run == nullptr) {
     if (words.empty()) return {};
     card.more.insert(card.more.begin(), words);
-    if (untraced.times.source == UntracedSource::kRefused) {
+    if (times.source == UntracedSource::kRefused) {
       card.confidence = findings::Confidence::kLow;
       card.reason = "the measured iteration is not explained";
     }
     return {};
   }
-  const FlowAnswer answer{untraced.loaded->trace, untraced.flow->report, untraced.flow->verdict,
-                          &untraced.flow->tried};
-  ShortAnswer own = short_answer(answer, diagnosis_of(*untraced.loaded, answer));
+  const FlowAnswer answer{run->loaded.trace, run->flow.report, run->flow.verdict, &run->flow.tried};
+  ShortAnswer own = short_answer(answer, diagnosis_of(run->loaded, answer));
   own.more.insert(own.more.begin(), words);
   std::vector<std::string> headline = own.verdict;
   if (request.timelines) {
@@ -300,17 +327,23 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
     flow->record = std::move(found.record);
   }
   const LaunchReport& launch = found.analyses.launch;
-  ASSAY_TRY_ASSIGN(const UntracedRun untraced,
-                   untraced_run(loaded, request.untraced, request.traces.part,
-                                found.analyses.verdict.bound, chain_edits(found.analyses.fusion)));
+  ASSAY_TRY_ASSIGN(const auto measured,
+                   measured_run(request, loaded, found.analyses, found.untraced));
+  const Untraced& untraced = found.untraced.times;
   const Utilisation use = found.roof.utilisation();
-  const FlowAnswer answer{loaded.trace, found.analyses.flow, found.analyses.verdict,
-                          &found.analyses.tried, &untraced.times, &use, &found.analyses.requests};
+  const FlowAnswer answer{loaded.trace,
+                          found.analyses.flow,
+                          found.analyses.verdict,
+                          &found.analyses.tried,
+                          &untraced,
+                          &use,
+                          &found.analyses.requests};
   const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
   const std::vector<Lever> levers = flow_levers(diagnosis);
   TraceContent content;
   content.answer = short_answer(answer, diagnosis);
-  const std::vector<std::string> own_headline = add_untraced(request, untraced, *content.answer);
+  const std::vector<std::string> own_headline =
+      add_untraced(request, untraced, measured.get(), *content.answer);
   content.rank = rank_of_answer(answer, diagnosis);
   content.lanes = std::move(found.lanes.lanes);
   content.lane_details = std::move(found.lanes.details);
@@ -326,7 +359,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   }
   if (request.untraced != "none") {
     content.sections.push_back(untraced_section(
-        untraced.times, levers, untraced.flow ? &untraced.flow->tried : nullptr, own_headline));
+        untraced, levers, measured ? &measured->flow.tried : nullptr, own_headline));
   }
   content.sections.push_back(shares_section(launch_shares(launch.whole)));
   content.sections.push_back(

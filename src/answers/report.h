@@ -36,7 +36,7 @@ struct ReportRequest {
   bool reach = false;               // also intervals of the actions' gains; implied by a page
   size_t lane_events = 250'000;     // limit of timeline events; answer_report divides it by the
                                     // inputs
-  std::string untraced = {};        // as untraced_run() (answers/untraced.h)
+  std::string untraced = {};        // as untraced_times() (answers/untraced.h)
   TelemetryRequest telemetry = {};  // logs recorded with the trace
   std::string requests = {};        // request log of a serving engine: docs/formats/request_log.md
   RequestOptions request_options = {};

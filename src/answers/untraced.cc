@@ -33,60 +33,55 @@ Result<Anchor> anchor_of(const LoadedTrace& loaded, const std::string& asked) {
   return Anchor{time, "--untraced"};
 }
 
-std::unique_ptr<LoadedTrace> retimed_input(const LoadedTrace& loaded, RetimedTrace retimed) {
-  auto made = std::make_unique<LoadedTrace>();
-  made->trace = std::move(retimed.trace);
-  made->links = link_trace(made->trace);
-  made->windows = std::move(retimed.iterations);
-  made->kernels = loaded.kernels;
-  made->among = loaded.among;
-  return made;
+Result<BoundBy> bottleneck_of(const LoadedTrace& loaded, const std::string& part) {
+  FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
+  ASSAY_TRY_ASSIGN(const JudgedRun judged, judge_run(model, loaded.windows, {}, part));
+  return judged.verdict.bound;
 }
 
 RecordingCost cost_of_rows(int64_t row_ns) {
   return recording_cost(CostShape::kRows, static_cast<double>(row_ns) / 2);
 }
 
-Result<BoundBy> bottleneck_of(const LoadedTrace& loaded, RetimedTrace retimed, const std::string& part) {
-  const auto made = retimed_input(loaded, std::move(retimed));
-  FlowModel model = make_flow_model(made->trace, made->links, made->kernels);
-  ASSAY_TRY_ASSIGN(const JudgedRun judged, judge_run(model, made->windows, {}, part));
-  return judged.verdict.bound;
-}
-
-// Results of the recorded run's model, which is freed afterwards.
-struct FoundTimes {
-  Untraced times;
-  // With an anchor: retimed at its cost per row. With an estimate: at the typical and at the
-  // highest cost. Empty if events would change order.
-  std::vector<RetimedTrace> retimed;
-};
-
-FoundTimes find_times(const LoadedTrace& loaded, const Anchor& anchor, std::string_view recorder) {
-  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  const UntracedReplay replay(model, loaded.windows);
-  FoundTimes found;
-  found.times = find_untraced(model, replay, anchor.time, fit_recording_cost(tracer_cost_text(), recorder));
-  found.times.from = anchor.from;
-  const Untraced& times = found.times;
-  std::vector<int64_t> costs;
-  if (times.source == UntracedSource::kAnchor) costs = {times.row_cost_ns};
+// The costs at which to retime a trace.
+std::vector<RecordingCost> costs_of(const UntracedReplay& replay, const Untraced& times,
+                                    RetimeAt retime_at) {
   const bool may_turn = times.low_ns * 100 < times.recorded_iteration_ns * 95;
-  if (times.source == UntracedSource::kEstimate && may_turn) costs = {times.row_cost_ns, times.row_cost_high_ns};
-  for (const int64_t row_ns : costs) {
-    auto retimed = replay.retimed(cost_of_rows(row_ns));
-    if (retimed) found.retimed.push_back(*std::move(retimed));
+  if (times.source == UntracedSource::kEstimate && may_turn) {
+    return {cost_of_rows(times.row_cost_ns), cost_of_rows(times.row_cost_high_ns)};
   }
-  return found;
+  if (times.source != UntracedSource::kAnchor) return {};
+  std::vector<RecordingCost> costs = {cost_of_rows(times.row_cost_ns)};
+  if (retime_at == RetimeAt::kEqualCost) return costs;
+  for (const CostShape shape : {CostShape::kOps, CostShape::kCalls, CostShape::kPace}) {
+    const auto strength = replay.solve(shape, times.iteration_ns);
+    if (strength) costs.push_back(recording_cost(shape, *strength));
+  }
+  return costs;
 }
 
 }  // namespace
 
-Result<UntracedRun> untraced_run(const LoadedTrace& loaded, const std::string& asked,
-                                 const std::string& part, BoundBy recorded,
-                                 const std::vector<EditRequest>& more) {
-  UntracedRun run;
-  if (asked == "none" || loaded.among > 1) return run;
+LoadedTrace retimed_input(const LoadedTrace& loaded, RetimedTrace retimed) {
+  LoadedTrace made;
+  made.trace = std::move(retimed.trace);
+  made.links = link_trace(made.trace);
+  made.windows = std::move(retimed.iterations);
+  made.kernels = loaded.kernels;
+  made.among = loaded.among;
+  return made;
+}
+
+Result<UntracedTimes> untraced_times(const LoadedTrace& loaded, const FlowModel& model,
+                                     const std::string& asked, RetimeAt retime_at) {
+  UntracedTimes found;
+  if (asked == "none") return found;
+  if (loaded.among > 1) {
+    if (asked.empty()) return found;
+    return Error{ErrorCode::kInvalidArgument,
+                 "--untraced is for one trace: the times of a job's ranks depend on each other",
+                 loaded.trace.source, -1};
+  }
   const bool whole = loaded.windows.source == WindowSource::kWholeTrace;
   ASSAY_TRY_ASSIGN(const Anchor anchor, anchor_of(loaded, asked));
   if (whole && !asked.empty()) {
@@ -96,51 +91,58 @@ Result<UntracedRun> untraced_run(const LoadedTrace& loaded, const std::string& a
                  loaded.trace.source, -1};
   }
   const std::string_view recorder = recorder_of(loaded.trace);
-  if (whole || (!anchor.time && recorder.empty())) return run;
-  // The model of the recorded run is large; find_times frees it before the retimed runs get theirs.
-  FoundTimes found = find_times(loaded, anchor, recorder);
-  run.times = std::move(found.times);
-  run.times.recorded = recorded;
-  if (run.times.source != UntracedSource::kAnchor) {
-    for (RetimedTrace& retimed : found.retimed) {
-      ASSAY_TRY_ASSIGN(const BoundBy bound, bottleneck_of(loaded, std::move(retimed), part));
-      if (bound == recorded || !names_resource(bound)) continue;
-      run.times.turned = bound;
+  if (whole || (!anchor.time && recorder.empty())) return found;
+  const UntracedReplay replay(model, loaded.windows);
+  found.times =
+      find_untraced(model, replay, anchor.time, fit_recording_cost(tracer_cost_text(), recorder));
+  found.times.from = anchor.from;
+  for (const RecordingCost& cost : costs_of(replay, found.times, retime_at)) {
+    auto retimed = replay.retimed(cost);
+    if (retimed) {
+      found.retimed.push_back(*std::move(retimed));
+    } else if (found.retimed.empty() && found.times.source == UntracedSource::kAnchor) {
+      found.times.source = UntracedSource::kRefused;
+      found.times.refusal = UntracedRefusal::kOutOfOrder;
       break;
     }
-    return run;
   }
-  if (found.retimed.empty()) {
-    run.times.source = UntracedSource::kRefused;
-    run.times.refusal = UntracedRefusal::kOutOfOrder;
-    return run;
+  return found;
+}
+
+void set_bottlenecks(BoundBy recorded, BoundBy untraced, Untraced& times) {
+  times.recorded = recorded;
+  if (untraced != recorded && names_resource(untraced)) times.turned = untraced;
+}
+
+Status find_turned(const LoadedTrace& loaded, const std::string& part, BoundBy recorded,
+                   UntracedTimes& found) {
+  found.times.recorded = recorded;
+  if (found.times.source == UntracedSource::kAnchor) return Ok{};
+  for (RetimedTrace& retimed : std::exchange(found.retimed, {})) {
+    const LoadedTrace made = retimed_input(loaded, std::move(retimed));
+    ASSAY_TRY_ASSIGN(const BoundBy bound, bottleneck_of(made, part));
+    set_bottlenecks(recorded, bound, found.times);
+    if (found.times.turned) break;
   }
-  run.loaded = retimed_input(loaded, std::move(found.retimed.front()));
-  ASSAY_TRY_ASSIGN(run.flow, find_flow(*run.loaded, part, more));
-  const BoundBy bound = run.flow->verdict.bound;
-  if (bound != recorded && names_resource(bound)) run.times.turned = bound;
-  return run;
+  return Ok{};
 }
 
 Result<std::optional<UntracedOverhead>> untraced_overhead(const LoadedTrace& loaded,
-                                                          const Untraced& times,
-                                                          const HostOverheadOptions& options) {
+                                                          const std::string& part,
+                                                          const HostOverheadOptions& options,
+                                                          UntracedTimes& run) {
   std::optional<UntracedOverhead> found;
+  Untraced& times = run.times;
   if (times.source != UntracedSource::kAnchor) return found;
-  const FlowModel model = make_flow_model(loaded.trace, loaded.links, loaded.kernels);
-  const UntracedReplay replay(model, loaded.windows);
-  for (size_t k = 0; k < kCostShapes; ++k) {
-    const auto shape = static_cast<CostShape>(k);
-    const auto strength = replay.solve(shape, times.iteration_ns);
-    if (!strength) continue;
-    auto retimed = replay.retimed(recording_cost(shape, *strength));
-    if (!retimed) continue;
-    const auto made = retimed_input(loaded, *std::move(retimed));
+  for (RetimedTrace& retimed : std::exchange(run.retimed, {})) {
+    const LoadedTrace made = retimed_input(loaded, std::move(retimed));
     ASSAY_TRY_ASSIGN(const HostOverheadReport report,
-                     analyze_overhead(made->trace, made->links, made->windows, options));
+                     analyze_overhead(made.trace, made.links, made.windows, options));
     const HostOverheadSums& sums = report.whole.sums;
     const double each_ns = report.means.t_orch_ns.mean;
     if (!found) {
+      ASSAY_TRY_ASSIGN(const BoundBy bound, bottleneck_of(made, part));
+      set_bottlenecks(times.recorded, bound, times);
       found = UntracedOverhead{.iteration_ns = times.iteration_ns,
                                .recorded_iteration_ns = times.recorded_iteration_ns,
                                .each_ns = each_ns,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "report/flow/job.h"
 #include "report/flow/other_gpu.h"
 #include "report/flow/section.h"
+#include "report/flow/untraced.h"
 #include "report/flow/whatif.h"
 #include "report/run/section.h"
 
@@ -103,14 +105,33 @@ class RanksTogether {
   std::vector<RankFlow> flows_;
 };
 
-// The diagnosis of the report, which has a caveat on profiler overhead. Makes another model of the
-// run, so the caller should free the first one before.
+// The diagnosis of the report, which has a caveat on profiler overhead. It may
+// make models of retimed traces, so the caller should free its own before.
 Result<findings::Diagnosis> reported_diagnosis(const LoadedTrace& loaded, const JudgedRun& judged,
-                                               const std::string& part) {
-  ASSAY_TRY_ASSIGN(const UntracedRun untraced,
-                   untraced_run(loaded, "", part, judged.verdict.bound));
+                                               const std::string& part, UntracedTimes& untraced) {
+  ASSAY_TRY(find_turned(loaded, part, judged.verdict.bound, untraced));
   return diagnosis_of(loaded,
                       {loaded.trace, judged.report, judged.verdict, nullptr, &untraced.times});
+}
+
+// Adds the section "untraced", and after the headline which run the times describe. asked: as
+// untraced_times().
+void add_untraced(const Untraced& times, const std::string& asked, TraceContent& content) {
+  if (std::string words = untraced_words(times); !words.empty()) {
+    content.verdict.insert(content.verdict.begin() + (content.verdict.empty() ? 0 : 1),
+                           std::move(words));
+  }
+  if (asked != "none") content.sections.push_back(untraced_section(times, {}, nullptr, {}));
+}
+
+// Shows readers the sections of the run without profiler overhead; the data keeps the recorded
+// ones.
+void show_untraced(std::vector<Section> untraced, std::vector<Section>& sections) {
+  for (Section& section : sections) hide_from_readers(section);
+  for (Section& section : untraced) {
+    hide_from_data(section);
+    sections.push_back(std::move(section));
+  }
 }
 
 Section run_trust(const LoadedTrace& loaded, const findings::Diagnosis& diagnosis) {
@@ -139,43 +160,117 @@ bool has_roof_edit(const std::vector<EditRequest>& edits) {
                      [](const EditRequest& edit) { return edit.kind == EditKind::kRoof; });
 }
 
+// The changes of a request, tried in one run.
+struct TriedRun {
+  JudgedRun judged;
+  std::vector<EditRequest> alone;  // WhatIfOptions::alone
+  WhatIf found;
+};
+// alone: changes to try in addition to those of the run itself.
+TriedRun try_edits(const WhatIfRequest& request, const std::vector<EditRequest>& edits,
+                   const std::vector<EditRequest>& alone, const RoofOfRequest& roof,
+                   const FlowModel& model, JudgedRun judged) {
+  TriedRun run{std::move(judged), alone, {}};
+  if (edits.empty()) {
+    std::set<std::string> known;
+    for (const EditRequest& edit : alone) known.insert(edit_text(edit));
+    for (EditRequest& edit : work_edits(*model.run.trace, run.judged.verdict)) {
+      if (known.insert(edit_text(edit)).second) run.alone.push_back(std::move(edit));
+    }
+  }
+  FlowReport& report = run.judged.report;
+  run.found = explore_edits(model, run.judged.iterations, report,
+                            {.edits = edits,
+                             .alone = run.alone,
+                             .roof = {&roof.facts, request.device, &report.replays},
+                             .threads = threads_of({.threads = request.traces.threads})});
+  return run;
+}
+
+// The changes without profiler overhead, in a run that takes as long as measured. Intervals of
+// gains cover every trace in `untraced`, which this frees. alone: as in try_edits.
+struct UntracedGains {
+  LoadedTrace loaded;  // if all rows cost alike
+  TriedRun tried;
+};
+Result<std::unique_ptr<UntracedGains>> untraced_gains(const WhatIfRequest& request,
+                                                      const std::vector<EditRequest>& edits,
+                                                      const std::vector<EditRequest>& alone,
+                                                      const RoofOfRequest& roof,
+                                                      const LoadedTrace& loaded,
+                                                      UntracedTimes& untraced) {
+  std::unique_ptr<UntracedGains> gains;
+  for (RetimedTrace& retimed : std::exchange(untraced.retimed, {})) {
+    auto made = std::make_unique<UntracedGains>();
+    made->loaded = retimed_input(loaded, std::move(retimed));
+    FlowModel model = make_flow_model(made->loaded.trace, made->loaded.links, loaded.kernels);
+    FlowOptions options{.windows = &made->loaded.windows};
+    options.captures = roof.captured;
+    ASSAY_TRY_ASSIGN(JudgedRun judged,
+                     judge_run(model, made->loaded.windows, options, request.traces.part));
+    made->tried = try_edits(request, edits, alone, roof, model, std::move(judged));
+    if (gains == nullptr) {
+      gains = std::move(made);
+    } else {
+      widen_gains(made->tried.found, gains->tried.found);
+    }
+  }
+  return gains;
+}
+
 Result<TraceContent> whatif_content(const WhatIfRequest& request,
                                     const std::vector<EditRequest>& edits,
                                     const RoofOfRequest& roof, RanksTogether& ranks,
                                     const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
   std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
+  // A prediction is of the recorded run: it is checked against another recording.
+  ASSAY_TRY_ASSIGN(UntracedTimes untraced,
+                   untraced_times(loaded, *model, request.freeze ? "none" : request.untraced,
+                                  RetimeAt::kEveryShape));
   FlowOptions options = ranks.options(loaded);
   options.captures = roof.captured;
   ASSAY_TRY_ASSIGN(JudgedRun judged,
                    judge_run(*model, loaded.windows, options, request.traces.part));
-  FlowReport& report = judged.report;
-  const FlowVerdict& verdict = judged.verdict;
-  if (request.captures.empty()) tell_recordings(report.replays, request.traces.listener);
+  if (request.captures.empty()) tell_recordings(judged.report.replays, request.traces.listener);
   clock.mark("flow");
-  std::vector<EditRequest> alone;
-  if (edits.empty()) alone = work_edits(loaded.trace, verdict);
-  const WhatIf found = explore_edits(*model, judged.iterations, report,
-                                     {.edits = edits,
-                                      .alone = alone,
-                                      .roof = {&roof.facts, request.device, &report.replays},
-                                      .threads = threads_of({.threads = request.traces.threads})});
+  TriedRun tried = try_edits(request, edits, {}, roof, *model, std::move(judged));
+  FlowReport& report = tried.judged.report;
+  const BoundBy bound = tried.judged.verdict.bound;
   clock.mark("whatif");
   if (request.freeze) {
-    ASSAY_TRY_ASSIGN(const FrozenGain prediction, prediction_of(loaded, report, found));
+    ASSAY_TRY_ASSIGN(const FrozenGain prediction, prediction_of(loaded, report, tried.found));
     ASSAY_TRY(request.freeze(frozen_text(prediction)));
   }
-  const WhatIfAnswer answer{loaded.trace, report, found, !edits.empty()};
-  TraceContent content;
-  content.overview = whatif_overview(found);
-  content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
-                        ? whatif_words(answer)
-                        : std::vector<std::string>{no_kernels_words(loaded.trace)};
-  content.sections = {whatif_section(answer)};
-  ranks.add(loaded, model->run, report, verdict.bound);
+  ranks.add(loaded, model->run, report, bound);
   model.reset();
   ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis,
-                   reported_diagnosis(loaded, judged, request.traces.part));
+                   reported_diagnosis(loaded, tried.judged, request.traces.part, untraced));
+  ASSAY_TRY_ASSIGN(const auto gains,
+                   untraced_gains(request, edits, tried.alone, roof, loaded, untraced));
+  if (gains != nullptr) set_bottlenecks(bound, gains->tried.judged.verdict.bound, untraced.times);
+  const WhatIfAnswer recorded{.trace = loaded.trace,
+                              .report = report,
+                              .found = tried.found,
+                              .asked = !edits.empty(),
+                              .untraced = gains != nullptr ? &gains->tried.found : nullptr};
+  TraceContent content;
+  content.overview = whatif_overview(tried.found);
+  content.sections = {whatif_section(recorded)};
+  if (gains != nullptr) {
+    const WhatIfAnswer own{.trace = gains->loaded.trace,
+                           .report = gains->tried.judged.report,
+                           .found = gains->tried.found,
+                           .asked = !edits.empty(),
+                           .recorded = &tried.found};
+    content.verdict = whatif_words(own);
+    show_untraced({whatif_section(own)}, content.sections);
+  } else {
+    content.verdict = has_kernels(loaded.trace) || !loaded.trace.activities.empty()
+                          ? whatif_words(recorded)
+                          : std::vector<std::string>{no_kernels_words(loaded.trace)};
+  }
+  add_untraced(untraced.times, request.untraced, content);
   content.sections.push_back(run_trust(loaded, diagnosis));
   // Specifications describe GPUs, and only the change `roof` uses them.
   const bool looks_up = has_roof_edit(edits);
@@ -190,6 +285,7 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
                                 const OtherGpuInputs& inputs, const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
   std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
+  ASSAY_TRY_ASSIGN(UntracedTimes untraced, untraced_times(loaded, *model, ""));
   FlowOptions options{.windows = &loaded.windows};
   options.captures = roof.captured;
   ASSAY_TRY_ASSIGN(JudgedRun judged,
@@ -212,7 +308,7 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
   content.sections = {other_gpu_section(answer)};
   model.reset();
   ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis,
-                   reported_diagnosis(loaded, judged, request.traces.part));
+                   reported_diagnosis(loaded, judged, request.traces.part, untraced));
   content.sections.push_back(run_trust(loaded, diagnosis));
   FactNames names{.devices = request.on.gpus};
   for (const DeviceProperties& device : loaded.trace.devices) names.devices.push_back(device.name);
@@ -225,6 +321,7 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
 Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTrace& loaded,
                                    const std::string& part) {
   std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
+  ASSAY_TRY_ASSIGN(UntracedTimes untraced, untraced_times(loaded, *model, ""));
   ASSAY_TRY_ASSIGN(const JudgedRun judged,
                    judge_run(*model, loaded.windows, {.windows = &loaded.windows}, part));
   const FlowReport& report = judged.report;
@@ -240,7 +337,8 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
     measured_ns = steps.median_ns;
   }
   model.reset();
-  ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis, reported_diagnosis(loaded, judged, part));
+  ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis,
+                   reported_diagnosis(loaded, judged, part, untraced));
   TraceContent content;
   const FrozenScore score = score_frozen(prediction, measured_ns);
   content.verdict = score_words(prediction, score);
@@ -251,12 +349,14 @@ Result<TraceContent> score_content(const FrozenGain& prediction, const LoadedTra
 Result<TraceContent> score_run_content(const FrozenRun& prediction, const RoofSources& roof,
                                        const LoadedTrace& loaded, const std::string& part) {
   std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
+  ASSAY_TRY_ASSIGN(UntracedTimes untraced, untraced_times(loaded, *model, ""));
   ASSAY_TRY_ASSIGN(const JudgedRun judged,
                    judge_run(*model, loaded.windows, {.windows = &loaded.windows}, part));
   ASSAY_TRY_ASSIGN(const ScoredRun scored,
                    score_prediction(prediction, roof, loaded, *model, judged));
   model.reset();
-  ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis, reported_diagnosis(loaded, judged, part));
+  ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis,
+                   reported_diagnosis(loaded, judged, part, untraced));
   const RunScoreAnswer answer{prediction, scored.prediction, scored.score, scored.program_known};
   TraceContent content;
   content.verdict = run_score_words(answer);
@@ -264,35 +364,68 @@ Result<TraceContent> score_run_content(const FrozenRun& prediction, const RoofSo
   return content;
 }
 
-Result<TraceContent> why_content(const TraceRequest& request, bool with_rules, RanksTogether& ranks,
-                                 const LoadedTrace& loaded) {
-  PhaseClock clock(request.listener);
-  std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
-  ASSAY_TRY_ASSIGN(JudgedRun judged,
-                   judge_run(*model, loaded.windows, ranks.options(loaded), request.part));
-  FlowReport& report = judged.report;
-  const FlowVerdict& verdict = judged.verdict;
-  clock.mark("flow");
-  const std::vector<PathSlice> slices = path_slices(model->run, model->graph, report.path);
-  PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model->run, slices)};
-  TraceContent content;
-  content.sections = {causes_section({loaded.trace, report, verdict})};
+// The sections and sentences of `why` for one run.
+struct WhyRun {
+  JudgedRun judged;
   std::vector<std::string> of_path;
+  std::vector<Section> sections;
+};
+// `ranks` receives the run, and may be null.
+Result<WhyRun> why_run(const TraceRequest& request, const LoadedTrace& loaded, FlowModel& model,
+                       RanksTogether* ranks) {
+  const FlowOptions options =
+      ranks != nullptr ? ranks->options(loaded) : FlowOptions{.windows = &loaded.windows};
+  WhyRun run;
+  ASSAY_TRY_ASSIGN(run.judged, judge_run(model, loaded.windows, options, request.part));
+  FlowReport& report = run.judged.report;
+  const std::vector<PathSlice> slices = path_slices(model.run, model.graph, report.path);
+  PathAnswer path{loaded.trace, report, path_parts(slices), path_ops(model.run, slices)};
+  run.sections = {causes_section({loaded.trace, report, run.judged.verdict})};
   if (report.evidence.works > 0) {
     ASSAY_TRY_ASSIGN(path.layers, path_layers(loaded, report, slices));
-    of_path = path_words(path);
-    content.sections.push_back(opened_by_section(report));
-    content.sections.push_back(path_section(path));
+    run.of_path = path_words(path);
+    run.sections.push_back(opened_by_section(report));
+    run.sections.push_back(path_section(path));
   }
-  ranks.add(loaded, model->run, report, verdict.bound);
+  if (ranks != nullptr) ranks->add(loaded, model.run, report, run.judged.verdict.bound);
+  return run;
+}
+
+Result<TraceContent> why_content(const WhyRequest& request, RanksTogether& ranks,
+                                 const LoadedTrace& loaded) {
+  PhaseClock clock(request.traces.listener);
+  std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
+  ASSAY_TRY_ASSIGN(UntracedTimes untraced, untraced_times(loaded, *model, request.untraced));
+  ASSAY_TRY_ASSIGN(WhyRun recorded, why_run(request.traces, loaded, *model, &ranks));
+  clock.mark("flow");
   model.reset();
-  ASSAY_TRY_ASSIGN(const UntracedRun untraced,
-                   untraced_run(loaded, "", request.part, verdict.bound));
-  const FlowAnswer answer{loaded.trace, report, verdict, nullptr, &untraced.times};
+  const JudgedRun& judged = recorded.judged;
+  ASSAY_TRY(find_turned(loaded, request.traces.part, judged.verdict.bound, untraced));
+  TraceContent content;
+  content.sections = std::move(recorded.sections);
+  Section without;  // causes without profiler overhead
+  if (untraced.measured()) {
+    const LoadedTrace made = retimed_input(loaded, std::move(untraced.retimed.front()));
+    model.emplace(make_flow_model(made.trace, made.links, made.kernels));
+    ASSAY_TRY_ASSIGN(WhyRun run, why_run(request.traces, made, *model, nullptr));
+    const FlowVerdict& verdict = run.judged.verdict;
+    set_bottlenecks(judged.verdict.bound, verdict.bound, untraced.times);
+    content.verdict = flow_words(diagnosis_of(made, {made.trace, run.judged.report, verdict}));
+    std::move(run.of_path.begin(), run.of_path.end(), std::back_inserter(content.verdict));
+    without = untraced_causes_section(run.judged.report.total);
+    show_untraced(std::move(run.sections), content.sections);
+    model.reset();
+  }
+  const FlowAnswer answer{loaded.trace, judged.report, judged.verdict, nullptr, &untraced.times};
   const findings::Diagnosis diagnosis = diagnosis_of(loaded, answer);
-  content.verdict = flow_words(diagnosis);
-  std::move(of_path.begin(), of_path.end(), std::back_inserter(content.verdict));
-  if (with_rules) content.sections.push_back(rules_section(rules_of(loaded, answer)));
+  if (!untraced.measured()) {
+    content.verdict = flow_words(diagnosis);
+    std::move(recorded.of_path.begin(), recorded.of_path.end(),
+              std::back_inserter(content.verdict));
+  }
+  add_untraced(untraced.times, request.untraced, content);
+  if (untraced.measured()) content.sections.push_back(std::move(without));
+  if (request.rules) content.sections.push_back(rules_section(rules_of(loaded, answer)));
   content.sections.push_back(run_trust(loaded, diagnosis));
   return content;
 }
@@ -372,14 +505,15 @@ Result<Answer> answer_whatif(const WhatIfRequest& request) {
   });
 }
 
-Result<Answer> answer_why(const TraceRequest& asked, bool with_rules) {
-  TraceRequest request = asked;
-  ASSAY_TRY_ASSIGN(request.files, input_files(request.inputs, request.listener));
+Result<Answer> answer_why(const WhyRequest& asked) {
+  WhyRequest request = asked;
+  TraceRequest& traces = request.traces;
+  ASSAY_TRY_ASSIGN(traces.files, input_files(traces.inputs, traces.listener));
   RanksTogether ranks;
   const auto analyze = [&](const LoadedTrace& loaded) {
-    return why_content(request, with_rules, ranks, loaded);
+    return why_content(request, ranks, loaded);
   };
-  return answer_traces(request, "Why", analyze, [&ranks](Document& document) {
+  return answer_traces(traces, "Why", analyze, [&ranks](Document& document) {
     const std::optional<JobFlow> job = ranks.take();
     if (job) put_first(job_flow_words(*job), job_flow_sections(*job), document);
   });

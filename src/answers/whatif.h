@@ -20,6 +20,7 @@ struct WhatIfRequest {
   std::string score = {};               // prediction file to check against this trace
   std::string facts = {};               // additional device specifications, for the change `roof`
   std::string device = {};              // device name of the trace
+  std::string untraced = {};            // as untraced_times() (answers/untraced.h); not for `on`
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
   OtherGpuRequest on = {};  // if asked, predicts the run on other GPUs instead of simulating edits
   // Receives the prediction of a trace as text (docs/formats/frozen_gain.md); absent if not
@@ -32,7 +33,12 @@ Result<Answer> answer_whatif(const WhatIfRequest& request);
 Result<std::vector<std::string>> read_edits_file(const std::string& path);
 
 // Causes of idle time with the events that cause them, the starts of idle gaps, and the critical
-// path. with_rules: also every rule of the diagnosis.
-Result<Answer> answer_why(const TraceRequest& request, bool with_rules = false);
+// path.
+struct WhyRequest {
+  TraceRequest traces = {};
+  bool rules = false;         // also every rule of the diagnosis
+  std::string untraced = {};  // as untraced_times() (answers/untraced.h)
+};
+Result<Answer> answer_why(const WhyRequest& request);
 
 }  // namespace assay

@@ -1,6 +1,6 @@
 #pragma once
 
-// `--untraced`: duration of the run without its profiler.
+// `--untraced`: duration of one run without its profiler.
 
 #include <string>
 

@@ -145,6 +145,12 @@ void add_diff_verb(Verb& app, int& exit_code) {
            "gates do not ask whether a change is more than noise");
   sub.option("--junit", verb->junit, "also write the gates as JUnit XML to this file")
       .called("FILE");
+  sub.option(
+         "--untraced", verb->untraced,
+         "the times of one iteration of A and of B without the profiler (6.11ms,3.63ms), a file "
+         "with both, or none for recorded times alone. Default: runs.jsonl in the folder of each "
+         "trace. Both sides are compared as recorded unless both are known")
+      .called("A,B|FILE");
   sub.option("--top", verb->top, "rows per table; 0 = all").at_least_zero().shows_default();
   sub.flag("--paired", verb->resampling.paired,
            "the runs of A and B in order of their names are pairs, taken one after the other: "

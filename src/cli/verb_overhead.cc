@@ -45,6 +45,9 @@ Status check_flags(const HostOverheadFlags& flags) {
   if (!flags.vs_batches.empty() && flags.name == flags.vs_name) {
     return argument_error("the two platforms need different names");
   }
+  if (sweep && !flags.untraced.empty()) {
+    return argument_error("--untraced is for one trace, no sweep");
+  }
   if (!sweep && flags.common.inputs.empty()) {
     return argument_error("overhead needs a trace, or a sweep: --batch SIZE=TRACE");
   }

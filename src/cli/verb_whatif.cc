@@ -8,6 +8,7 @@
 #include "cli/facts_option.h"
 #include "cli/options.h"
 #include "cli/other_gpu_options.h"
+#include "cli/untraced_option.h"
 #include "cli/verbs.h"
 #include "ingest/load.h"
 
@@ -22,6 +23,7 @@ struct WhatIfVerb {
   std::string score;
   std::string facts;
   std::string peaks;
+  std::string untraced;
   std::vector<std::string> captures;
   OtherGpuRequest on;
 };
@@ -32,6 +34,7 @@ Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
                         .score = verb.score,
                         .facts = verb.facts,
                         .device = verb.peaks,
+                        .untraced = verb.untraced,
                         .captures = verb.captures,
                         .on = verb.on};
   ASSAY_TRY(check_other_gpu_options(verb.on));
@@ -63,7 +66,7 @@ int run(const WhatIfVerb& verb) {
 
 struct WhyVerb {
   CommonOptions common;
-  bool rules = false;
+  WhyRequest request;
 };
 
 }  // namespace
@@ -112,6 +115,11 @@ void add_whatif_verb(Verb& app, int& exit_code) {
              "has none")
       .called("NAME");
   add_part_option(sub, verb->common);
+  add_untraced_option(sub, verb->untraced);
+  sub.declared("--untraced")
+      .not_with("--on")
+      .not_with("--save-prediction")
+      .not_with("--check-prediction");
   add_facts_option(sub, verb->facts);
   add_capture_option(sub, verb->captures);
   sub.run([verb, &exit_code] { exit_code = run(*verb); });
@@ -126,10 +134,12 @@ void add_why_verb(Verb& app, int& exit_code) {
   sub.example("assay why trace.json.gz --format json | jq .path.parts");
   add_common_options(sub, verb->common, true);
   add_part_option(sub, verb->common);
-  sub.flag("--rules", verb->rules,
+  add_untraced_option(sub, verb->request.untraced);
+  sub.flag("--rules", verb->request.rules,
            "also every rule of the diagnosis, its condition and whether it holds (docs/rules.md)");
   sub.run([verb, &exit_code] {
-    exit_code = write_answer(answer_why(traces_of(verb->common), verb->rules), verb->common);
+    verb->request.traces = traces_of(verb->common);
+    exit_code = write_answer(answer_why(verb->request), verb->common);
   });
 }
 

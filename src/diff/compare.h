@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,6 +110,18 @@ struct DiffPair {
   int64_t b_ns = 0;
 };
 
+// The recorded times of a comparison of runs without profiler overhead.
+struct DiffRecorded {
+  std::string a_from;  // source of the measured iteration: a file or an option
+  std::string b_from;
+  int64_t a_ns = 0;  // per iteration, as DiffSideFacts::time_ns
+  int64_t b_ns = 0;
+
+  double change_share() const {
+    return a_ns > 0 ? static_cast<double>(b_ns - a_ns) / static_cast<double>(a_ns) : 0;
+  }
+};
+
 struct DiffReport {
   DiffSideFacts a;
   DiffSideFacts b;
@@ -124,6 +137,7 @@ struct DiffReport {
   // iterations it would be.
   bool too_few_independent = false;
   bool whole_traces = false;    // a side has no iterations: every trace is one sample
+  std::optional<DiffRecorded> recorded;  // null: all times are as recorded
   std::vector<DiffPair> pairs;  // with Resampling::paired
   DiffRanks ranks;              // for jobs with waits separated from transfers
   PaceChange pace;

@@ -601,7 +601,10 @@ Untraced find_untraced(const FlowModel& model, const UntracedReplay& replay,
         kSlower * static_cast<double>(found.recorded_iteration_ns)) {
       return refused(UntracedRefusal::kSlower);
     }
-    const auto cost = replay.solve(CostShape::kRows, anchor->ns);
+    auto cost = replay.solve(CostShape::kRows, anchor->ns);
+    // Rows of a GPU-bound run cannot explain differences that one run has to the next.
+    const double least_ns = (1 - kScatter) * static_cast<double>(found.recorded_iteration_ns);
+    if (!cost && static_cast<double>(anchor->ns) >= least_ns) cost = 0;
     if (!cost) return refused(UntracedRefusal::kOtherWork);
     found.source = UntracedSource::kAnchor;
     found.row_cost_ns = row_ns(*cost);

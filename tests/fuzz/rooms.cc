@@ -35,7 +35,7 @@ bool every_answer(const std::string& path, bool allow_truncated) {
       written(answer_report({.traces = traces, .everything = allow_truncated, .timelines = true}));
   if (!reported) return false;
   written(answer_whatif({.traces = traces}));
-  written(answer_why(traces));
+  written(answer_why({.traces = traces}));
   written(answer_launch({.traces = traces, .tree = TreeOptions{}, .graph = true}));
   written(answer_fusion({.traces = traces}));
   written(answer_info(traces));
@@ -53,7 +53,7 @@ bool every_answer(const std::string& path, bool allow_truncated) {
 void every_answer_of_two(const std::string& a, const std::string& b) {
   const TraceRequest job{.inputs = {a, b}, .threads = 1};
   written(answer_report({.traces = job}));
-  written(answer_why(job));
+  written(answer_why({.traces = job}));
   written(answer_whatif({.traces = job}));
   written(answer_breakdown({.traces = job}));
   const auto changed = answer_diff({.traces = {.threads = 1}, .a = a, .b = b});

@@ -107,6 +107,16 @@ Facts sides_facts(const DiffReport& report) {
   const std::optional<double> least = diff_least_change(report);
   data("least_change_ns", least ? Value(static_cast<int64_t>(std::llround(*least))) : Value(),
        Unit::kNanoseconds);
+  const auto recorded = [&report](auto number) {
+    return report.recorded ? Value(number(*report.recorded)) : Value();
+  };
+  data("a_recorded_ns", recorded([](const DiffRecorded& r) { return r.a_ns; }), Unit::kNanoseconds);
+  facts.items.back().label = "A, recorded";
+  data("b_recorded_ns", recorded([](const DiffRecorded& r) { return r.b_ns; }), Unit::kNanoseconds);
+  facts.items.back().label = "B, recorded";
+  data("recorded_change_share", recorded([](const DiffRecorded& r) { return r.change_share(); }),
+       Unit::kShare);
+  facts.items.back().label = "change, recorded";
   const Shift& typical = report.typical;
   const auto typical_ns = [&typical](double ns) {
     return typical.known ? Value(static_cast<int64_t>(std::llround(ns))) : Value();

@@ -62,6 +62,18 @@ bool is_wide(const DiffReport& report) {
   return share.known && (share.high > kMatters || share.low < -kMatters);
 }
 
+// Which runs the times describe, with the recorded change.
+std::string untraced_runs_words(const DiffReport& report) {
+  if (!report.recorded) return "";
+  const DiffRecorded& recorded = *report.recorded;
+  const std::string from = recorded.a_from == recorded.b_from
+                               ? recorded.a_from
+                               : recorded.a_from + " and " + recorded.b_from;
+  return "Times are of the runs without their profiler (" + from +
+         "). Recorded: " + format_ns(recorded.b_ns) + " per iteration against " +
+         format_ns(recorded.a_ns) + ", " + diff_percent_text(recorded.change_share()) + ".";
+}
+
 std::string typical_words(const DiffReport& report) {
   const Shift& typical = report.typical;
   const std::string share =
@@ -438,6 +450,7 @@ std::vector<std::string> diff_words(const DiffView& view) {
   const auto add = [&](std::string text) {
     if (!text.empty()) words.push_back(std::move(text));
   };
+  add(untraced_runs_words(report));
   add(independent_words(report));
   add(least_words(report));
   add(gates_sentence(view.gates));
@@ -454,8 +467,8 @@ std::vector<std::string> diff_words(const DiffView& view) {
   for (const TrustNote& note : view.notes) {
     const bool loud = note.what == "diff_gpu" || note.what == "diff_tracer" ||
                       note.what == "diff_windows" || note.what == "diff_basis" ||
-                      note.what == "diff_rows_lost" || note.what == "diff_ranks" ||
-                      note.what == "diff_same_recording";
+                      note.what == "diff_rows_lost" || note.what == "diff_recorded" ||
+                      note.what == "diff_ranks" || note.what == "diff_same_recording";
     if (loud) words.push_back("Careful: " + note.effect + ".");
   }
   return words;

@@ -343,6 +343,12 @@
     "interval of that median: 95 % by order statistics with six iterations or more, else minimum and maximum. See " \
     "[intervals of a gain](#intervals-of-a-gain)") \
   R(high95_ns, "to", kNanoseconds, "") \
+  U(gain_untraced_ns, \
+    "`gain_ns` without the profiler, by a measured iteration ([Untraced](#untraced)), if all rows cost alike; else `null`") \
+  U(gain_untraced_low_ns, \
+    "least and most of the intervals of four: all rows cost alike, operators alone, API calls alone, all host time by " \
+    "one factor") \
+  U(gain_untraced_high_ns, "") \
   R(run_gain_ns, "of the run", kNanoseconds, "reduction of the end of the run's last GPU activity") \
   R(run_low_ns, "of the run, from", kNanoseconds, \
     "range of `run_gain_ns`, see [intervals of a gain](#intervals-of-a-gain). `low95_ns` and `high95_ns` include it") \
@@ -359,6 +365,9 @@
   U(gain_ns, "") \
   U(low95_ns, "") \
   U(high95_ns, "") \
+  U(gain_untraced_ns, "") \
+  U(gain_untraced_low_ns, "") \
+  U(gain_untraced_high_ns, "") \
   U(run_gain_ns, "reduction of the end of the last GPU activity with this change alone") \
   U(run_low_ns, "") \
   U(run_high_ns, "") \
@@ -553,34 +562,52 @@
   U(gain_ns, "with its transfers at that median, if they take more than 1.5 times as long")
 
 // Untraced
-#define ASSAY_FLOW_UNTRACED_RESULTS(R, U, O) \
-  O("untraced") \
-  R(untraced_source, "known by", kText, \
-    "`anchor` (a measured iteration), `estimate` (the recording alone), `refused` or `none`") \
-  R(untraced_refusal, "refused since", kText, \
-    "`no_pairs`, `frames`, `slower`, `other_work` or `out_of_order` ([Untraced](#untraced)); else `null`") \
-  R(untraced_from, "measured by", kText, "file or option of the measured iteration") \
-  R(untraced_iteration_ns, "iteration without the profiler", kNanoseconds, \
-    "measured or estimated; else `null`, as its ends and the cost") \
-  R(untraced_low_ns, "without it, from", kNanoseconds, "ends: of several measurements, or 90 % of an estimate") \
-  R(untraced_high_ns, "without it, to", kNanoseconds, "") \
-  R(recorded_iteration_ns, "iteration, recorded", kNanoseconds, "median iteration of the recording") \
-  R(row_cost_ns, "cost of a row", kNanoseconds, "time that recording takes of the host for a row, with its two borders") \
-  R(row_cost_low_ns, "cost of a row, from", kNanoseconds, "") \
-  R(row_cost_high_ns, "cost of a row, to", kNanoseconds, "") \
-  R(witness_ns, "operator to child", kNanoseconds, \
-    "lower quartile of the time from an operator's start to its first child's start; `null` for fewer than 20") \
-  R(rows_per_iteration, "rows per iteration", kRatio, \
-    "operators, ranges, frames and API calls of threads that launch work") \
-  R(untraced_bottleneck, "bottleneck without the profiler", kText, \
-    "another one than the recorded one: found by a measured iteration, possible by an estimate; else `null`") \
-  R(untraced_headline, "headline without the profiler", kText, "by a measured iteration") \
-  O("untraced.actions[]") \
-  U(edit, "the change") \
-  U(gain_ns, "in the recording") \
-  R(gain_untraced_ns, "without the profiler", kNanoseconds, \
-    "gain of the run without its profiler: by a replay of the retimed trace, or the recorded share of an estimate") \
-  R(gain_untraced_low_ns, "at least, without the profiler", kNanoseconds, "at the ends of the iteration") \
+#define ASSAY_FLOW_UNTRACED_RESULTS(R, U, O)                                                       \
+  O("untraced")                                                                                    \
+  R(untraced_source, "known by", kText,                                                            \
+    "`anchor` (a measured iteration), `estimate` (the recording alone), `refused` or `none`")      \
+  R(untraced_refusal, "refused since", kText,                                                      \
+    "`no_pairs`, `frames`, `slower`, `other_work` or `out_of_order` ([Untraced](#untraced)); "     \
+    "else `null`")                                                                                 \
+  R(untraced_from, "measured by", kText, "file or option of the measured iteration")               \
+  R(untraced_iteration_ns, "iteration without the profiler", kNanoseconds,                         \
+    "measured or estimated; else `null`, as its ends and the cost")                                \
+  R(untraced_low_ns, "without it, from", kNanoseconds,                                             \
+    "ends: of several measurements, or 90 % of an estimate")                                       \
+  R(untraced_high_ns, "without it, to", kNanoseconds, "")                                          \
+  R(recorded_iteration_ns, "iteration, recorded", kNanoseconds,                                    \
+    "median iteration of the recording")                                                           \
+  R(row_cost_ns, "cost of a row", kNanoseconds,                                                    \
+    "time that recording takes of the host for a row, with its two borders")                       \
+  R(row_cost_low_ns, "cost of a row, from", kNanoseconds, "")                                      \
+  R(row_cost_high_ns, "cost of a row, to", kNanoseconds, "")                                       \
+  R(witness_ns, "operator to child", kNanoseconds,                                                 \
+    "lower quartile of the time from an operator's start to its first child's start; `null` for "  \
+    "fewer than 20")                                                                               \
+  R(rows_per_iteration, "rows per iteration", kRatio,                                              \
+    "operators, ranges, frames and API calls of threads that launch work")                         \
+  R(untraced_bottleneck, "bottleneck without the profiler", kText,                                 \
+    "another one than the recorded one: found by a measured iteration, possible by an estimate; "  \
+    "else `null`")                                                                                 \
+  R(untraced_headline, "headline without the profiler", kText, "by a measured iteration")          \
+  O("untraced.causes[]")                                                                           \
+  U(cause,                                                                                         \
+    "as `causes[]`, of `why` with a measured iteration: the same of the run without its profiler") \
+  U(ns, "")                                                                                        \
+  U(window_share, "")                                                                              \
+  U(recorded_ns, "")                                                                               \
+  U(inferred_ns, "")                                                                               \
+  U(no_evidence_ns, "")                                                                            \
+  U(gap_after_sync_ns, "")                                                                         \
+  U(gap_after_host_ns, "")                                                                         \
+  O("untraced.actions[]")                                                                          \
+  U(edit, "the change")                                                                            \
+  U(gain_ns, "in the recording")                                                                   \
+  R(gain_untraced_ns, "without the profiler", kNanoseconds,                                        \
+    "gain of the run without its profiler: by a replay of the retimed trace, or the recorded "     \
+    "share of an estimate")                                                                        \
+  R(gain_untraced_low_ns, "at least, without the profiler", kNanoseconds,                          \
+    "at the ends of the iteration")                                                                \
   R(gain_untraced_high_ns, "at most, without the profiler", kNanoseconds, "")
 
 #define ASSAY_FLOW_RESULTS(R, U, O) \

@@ -8,6 +8,7 @@
 
 #include "findings/causes.h"
 #include "report/flow/results.h"
+#include "report/flow/section.h"
 #include "report/run/results.h"
 #include "text/units.h"
 
@@ -82,6 +83,12 @@ std::string untraced_words(const Untraced& untraced) {
                        "Times are as recorded.",
                        iteration, untraced.from, recorded);
   }
+  if (untraced.refusal == UntracedRefusal::kOutOfOrder) {
+    return fmt::format(
+        "Events would change order in {} an iteration ({}), recorded {}. Times are as "
+        "recorded.",
+        iteration, untraced.from, recorded);
+  }
   return "";
 }
 
@@ -122,6 +129,13 @@ Section untraced_section(const Untraced& untraced, const std::vector<Lever>& act
       .add(keys::gain_untraced_low_ns, &GainRow::low_ns)
       .add(keys::gain_untraced_high_ns, &GainRow::high_ns);
   return {.key = "untraced", .title = "", .blocks = {std::move(facts), Table(table)}};
+}
+
+Section untraced_causes_section(const FlowTotals& total) {
+  Section section{.key = "untraced",
+                  .blocks = {causes_table(total, {.unsplit_ns = total.collective_ns})}};
+  hide_from_readers(section);
+  return section;
 }
 
 }  // namespace assay

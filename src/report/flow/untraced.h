@@ -21,4 +21,7 @@ std::string untraced_words(const Untraced& untraced);
 Section untraced_section(const Untraced& untraced, const std::vector<Lever>& actions,
                          const WhatIf* tried, const std::vector<std::string>& headline);
 
+// "untraced.causes": device time by cause without profiler overhead. Only in the data.
+Section untraced_causes_section(const FlowTotals& total);
+
 }  // namespace assay

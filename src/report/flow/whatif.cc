@@ -290,6 +290,26 @@ std::vector<const TriedLever*> in_order(const WhatIf& found) {
   return levers;
 }
 
+// The gain of the same change in another replay; null if not tried or refused.
+const Gain* gain_in(const WhatIf* other, const TriedLever& lever) {
+  if (other == nullptr) return nullptr;
+  const std::string edit = edit_text(lever.edit.request);
+  for (const TriedLever& one : other->levers) {
+    if (one.edit.refusal == EditRefusal::kNone && edit_text(one.edit.request) == edit)
+      return &one.alone;
+  }
+  return nullptr;
+}
+
+int64_t gain_ns(const Gain& gain) { return gain.before.n > 0 ? gain.step_ns : gain.run_ns; }
+Value gain_or_null(const Gain* gain) { return gain == nullptr ? Value() : Value(gain_ns(*gain)); }
+Value low_or_null(const Gain* gain) {
+  return gain == nullptr || gain->before.n < 2 ? Value() : Value(gain->low_ns);
+}
+Value high_or_null(const Gain* gain) {
+  return gain == nullptr || gain->before.n < 2 ? Value() : Value(gain->high_ns);
+}
+
 Table whatif_levers_table(const WhatIfAnswer& answer) {
   using Row = const TriedLever*;
   const WhatIf& found = answer.found;
@@ -332,7 +352,20 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
           [&](Row l) {
             return told(l) && l->alone.before.n > 1 ? Value(l->alone.high_ns) : Value();
           },
-          shown_if(any_steps))
+          shown_if(any_steps));
+  if (answer.recorded != nullptr) {
+    table.add_named({.key = "recorded",
+                     .title = "less by, recorded",
+                     .unit = Unit::kNanoseconds,
+                     .show = Show::kReadersOnly},
+                    [&](Row l) { return gain_or_null(gain_in(answer.recorded, *l)); });
+  }
+  const auto untraced = [&answer](auto number) {
+    return [&answer, number](Row l) { return number(gain_in(answer.untraced, *l)); };
+  };
+  table.add(keys::gain_untraced_ns, untraced(gain_or_null), Show::kDataOnly)
+      .add(keys::gain_untraced_low_ns, untraced(low_or_null), Show::kDataOnly)
+      .add(keys::gain_untraced_high_ns, untraced(high_or_null), Show::kDataOnly)
       .add(keys::run_gain_ns, value([](Row l) { return l->alone.run_ns; }))
       .add(keys::run_low_ns, value([](Row l) { return l->alone.run_low_ns; }),
            shown_if(any_open && !any_steps))
@@ -407,6 +440,10 @@ Facts joint_facts(const WhatIfAnswer& answer) {
   const bool told = found.refusal == EditRefusal::kNone;
   const bool steps = joint.before.n > 0;
   const auto value = [told](int64_t ns) { return told ? Value(ns) : Value(); };
+  const Gain* untraced =
+      answer.untraced == nullptr || answer.untraced->refusal != EditRefusal::kNone
+          ? nullptr
+          : &answer.untraced->joint;
   return {
       .key = "joint",
       .items = {data_fact(keys::per, steps ? "iteration" : "run"),
@@ -417,6 +454,9 @@ Facts joint_facts(const WhatIfAnswer& answer) {
                 data_fact(keys::gain_ns, value(steps ? joint.step_ns : joint.run_ns)),
                 data_fact(keys::low95_ns, joint.before.n > 1 ? Value(joint.low_ns) : Value()),
                 data_fact(keys::high95_ns, joint.before.n > 1 ? Value(joint.high_ns) : Value()),
+                data_fact(keys::gain_untraced_ns, gain_or_null(untraced)),
+                data_fact(keys::gain_untraced_low_ns, low_or_null(untraced)),
+                data_fact(keys::gain_untraced_high_ns, high_or_null(untraced)),
                 data_fact(keys::run_gain_ns, value(joint.run_ns)),
                 data_fact(keys::run_low_ns, value(joint.run_low_ns)),
                 data_fact(keys::run_high_ns, value(joint.run_high_ns)),
@@ -551,6 +591,16 @@ Section whatif_section(const WhatIfAnswer& answer) {
   section.blocks.push_back(bar_table(answer.found));
   section.blocks.push_back(next_table(answer.found));
   return section;
+}
+
+void widen_gains(const WhatIf& other, WhatIf& found) {
+  const auto widen = [](const Gain* by, Gain& gain) {
+    if (by == nullptr || by->before.n < 2) return;
+    gain.low_ns = std::min(gain.low_ns, by->low_ns);
+    gain.high_ns = std::max(gain.high_ns, by->high_ns);
+  };
+  for (TriedLever& lever : found.levers) widen(gain_in(&other, lever), lever.alone);
+  if (other.refusal == EditRefusal::kNone) widen(&other.joint, found.joint);
 }
 
 std::vector<Item> whatif_overview(const WhatIf& found) {

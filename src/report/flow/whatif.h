@@ -18,6 +18,10 @@ struct WhatIfAnswer {
   const FlowReport& report;
   const WhatIf& found;
   bool asked = false;  // edits were given; else all applicable ones were simulated
+  // The same changes in the recording, for an answer about the run without profiler overhead, and
+  // the reverse.
+  const WhatIf* recorded = nullptr;
+  const WhatIf* untraced = nullptr;
 };
 
 // A change as a phrase to follow "with": "a CUDA graph in each iteration".
@@ -36,6 +40,8 @@ std::string between_words(const Gain& gain, const WhatIf& found);
 std::vector<std::string> whatif_words(const WhatIfAnswer& answer);
 // "whatif": identity, answer, actions, states, next.
 Section whatif_section(const WhatIfAnswer& answer);
+// Widens the intervals of gains by those of the same changes in `other`.
+void widen_gains(const WhatIf& other, WhatIf& found);
 // The key numbers, for a table that compares traces.
 std::vector<Item> whatif_overview(const WhatIf& found);
 

@@ -34,6 +34,8 @@ TrustNotes all_notes(const ImportLog& log, std::initializer_list<TrustNotes> roo
 TrustNotes kernel_notes(const Trace& trace, const KernelNames& names);
 // Shows a section only in JSON and CSV, for modules that have nothing for readers of this trace.
 void hide_from_readers(Section& section);
+// Shows a section only to readers, for values that the data has under other keys.
+void hide_from_data(Section& section);
 
 // ---- the words (verdict.cc) ----
 // A change that makes the run faster, with its gain from a replay.

@@ -308,4 +308,17 @@ void hide_from_readers(Section& section) {
   }
 }
 
+void hide_from_data(Section& section) {
+  std::erase_if(section.blocks, [](const Block& block) {
+    return std::visit([](const auto& b) { return b.show == Show::kDataOnly; }, block);
+  });
+  for (Block& block : section.blocks) {
+    std::visit(
+        [](auto& b) {
+          if (b.show == Show::kEverywhere) b.show = Show::kReadersOnly;
+        },
+        block);
+  }
+}
+
 }  // namespace assay

@@ -51,7 +51,7 @@ TEST(Answers, CaveatsAreTheSameInEveryVerb) {
         in_repository("tests/data/h200_pairs/pointwise.after.json.zst")}) {
     const TraceRequest traces = traces_at({file});
     const auto report = answer_report({.traces = traces});
-    const auto why = answer_why(traces);
+    const auto why = answer_why({.traces = traces});
     const auto whatif = answer_whatif({.traces = traces});
     const auto other_gpu = answer_whatif({.traces = traces, .on = {"H100 SXM"}});
     ASSERT_TRUE(report && why && whatif && other_gpu);
@@ -231,8 +231,8 @@ TEST(Answers, EnergyIsAttributedToKernelsLayersAndPhases) {
 TEST(Answers, WhyListsEveryRuleAndWhetherItHolds) {
   const Folder folder("rules");
   const TraceRequest traces = traces_at({folder.add("a.json", one_kernel_trace(100))});
-  const auto without = answer_why(traces);
-  const auto with = answer_why(traces, true);
+  const auto without = answer_why({.traces = traces});
+  const auto with = answer_why({.traces = traces, .rules = true});
   ASSERT_TRUE(without && with);
   EXPECT_EQ(with->document.sections.size(), without->document.sections.size() + 1);
   const Table& rules = block_of<Table>(with->document.sections, "rules");
