@@ -287,7 +287,7 @@ class JobText {
       return its + (several() ? " hosts are" : " host is") + " slower" + (all_alike() ? "" : most) +
              ".";
     }
-    return its + (several() ? " hosts pause " : " host pauses ") +
+    return its + (several() ? " hosts stall " : " host stalls ") +
            format_counted(blame_.pauses.count, "time", "times") + ", " + pauses_sum() + most + ".";
   }
 
@@ -392,7 +392,7 @@ class JobText {
     const HostPauses& pauses = blame_.pauses;
     const std::string whose = several() ? "Their hosts" : "Its host";
     if (pauses.sum_ns * 2 >= blame_.late->gain_ns) {
-      std::string text = whose + (several() ? " pause " : " pauses ") +
+      std::string text = whose + (several() ? " stall " : " stalls ") +
                          format_counted(pauses.count, "time", "times") + " for 0.3 ms or more, " +
                          pauses_sum() + ", up to " + format_ns(pauses.longest_ns) + " at once";
       text += "; the other " + std::string(two() ? "one " : "ranks' ") +
