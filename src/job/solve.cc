@@ -1007,7 +1007,7 @@ class Solver {
         const double bound = std::max(std::log(kLeastLink), 4.5 * error);
         if (longer <= bound || static_cast<double>(excess_ns) <= least_ns) continue;
         // All collective kinds of one group are one link.
-        StoryFinding& link = links[link_of(group)];
+        StoryFinding& link = links[first_of_same_ranks(group)];
         link.kind = StoryKind::kLink;
         link.factor = std::max(link.factor, std::exp(longer));
         link.excess_ns += excess_ns;
@@ -1032,11 +1032,11 @@ class Solver {
   // Joins slow links into one for the smallest set in which at least two, and at least half, of the
   // similar links are slow.
   void join_links(std::map<uint32_t, StoryFinding>& links) const {
-    std::map<uint32_t, uint32_t> link_of_group;
+    std::map<uint32_t, uint32_t> slow_link_of_group;  // group -> key in `links`
     for (const auto& [first, link] : links) {
-      for (const uint32_t g : link.groups) link_of_group[g] = first;
+      for (const uint32_t g : link.groups) slow_link_of_group[g] = first;
     }
-    join_pairs(links, link_of_group);
+    join_pairs(links, slow_link_of_group);
     for (auto set = sets_.rbegin(); set != sets_.rend(); ++set) {
       const auto inside = [set](const std::vector<uint32_t>& ranks) {
         return std::includes(set->ranks.begin(), set->ranks.end(), ranks.begin(), ranks.end());
@@ -1052,20 +1052,20 @@ class Solver {
         for (const auto& [group, meetings] : like) {
           if (!inside(graph_.groups()[group].ranks)) continue;
           ++all;
-          const auto link = link_of_group.find(group);
-          if (link == link_of_group.end()) continue;
+          const auto link = slow_link_of_group.find(group);
+          if (link == slow_link_of_group.end()) continue;
           if (links.at(link->second).set_kind == "group") own.push_back(link->second);
         }
         if (own.size() >= 2 && own.size() * 2 >= all) joined.insert(own.begin(), own.end());
       }
-      join(joined, set->kind, set->name, links, link_of_group);
+      join(joined, set->kind, set->name, links, slow_link_of_group);
     }
   }
 
   // Merges the links into the first one.
   static void join(const std::set<uint32_t>& joined, const std::string& kind,
                    const std::string& name, std::map<uint32_t, StoryFinding>& links,
-                   std::map<uint32_t, uint32_t>& link_of_group) {
+                   std::map<uint32_t, uint32_t>& slow_link_of_group) {
     if (joined.size() < 2) return;
     StoryFinding& whole = links.at(*joined.begin());
     whole.set_kind = kind;
@@ -1077,7 +1077,7 @@ class Solver {
       whole.meetings.insert(whole.meetings.end(), link.meetings.begin(), link.meetings.end());
       whole.groups.insert(whole.groups.end(), link.groups.begin(), link.groups.end());
       whole.ranks.insert(whole.ranks.end(), link.ranks.begin(), link.ranks.end());
-      for (const uint32_t g : link.groups) link_of_group[g] = *joined.begin();
+      for (const uint32_t g : link.groups) slow_link_of_group[g] = *joined.begin();
       links.erase(*next);
     }
     std::sort(whole.ranks.begin(), whole.ranks.end());
@@ -1086,19 +1086,19 @@ class Solver {
 
   // Joins the slow pairs of a process group into one link if at least half of its pairs are slow.
   void join_pairs(std::map<uint32_t, StoryFinding>& links,
-                  std::map<uint32_t, uint32_t>& link_of_group) const {
+                  std::map<uint32_t, uint32_t>& slow_link_of_group) const {
     std::map<std::string, std::pair<std::set<uint32_t>, std::set<uint32_t>>> by_name;
     for (uint32_t g = 0; g < graph_.groups().size(); ++g) {
       const GraphGroup& group = graph_.groups()[g];
       if (group.group.kind != kSendRecv || group.members != 2) continue;
       auto& [all, slow] = by_name[group.group.name];
-      all.insert(link_of(g));
-      const auto link = link_of_group.find(g);
-      if (link != link_of_group.end()) slow.insert(link->second);
+      all.insert(first_of_same_ranks(g));
+      const auto link = slow_link_of_group.find(g);
+      if (link != slow_link_of_group.end()) slow.insert(link->second);
     }
     for (const auto& [name, pairs] : by_name) {
       if (pairs.second.size() * 2 < pairs.first.size()) continue;
-      join(pairs.second, "group", name, links, link_of_group);
+      join(pairs.second, "group", name, links, slow_link_of_group);
     }
   }
 
@@ -1108,7 +1108,7 @@ class Solver {
   }
 
   // The first group of the same name and ranks.
-  uint32_t link_of(uint32_t group) const {
+  uint32_t first_of_same_ranks(uint32_t group) const {
     for (uint32_t g = 0; g < group; ++g) {
       const GraphGroup& other = graph_.groups()[g];
       if (other.group.name == graph_.groups()[group].group.name &&
