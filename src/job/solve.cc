@@ -79,6 +79,11 @@ class TypicalTimes {
   std::vector<Class> classes;
 
   const FoldPoint& point(uint32_t p) const { return graph_.point(p); }
+  // Hash of the names of a point's operations.
+  uint64_t operations(uint32_t p) const {
+    const uint32_t r = graph_.rank_of(p);
+    return names_of(graph_.folds()[r], p - graph_.base(r));
+  }
   double ratio(uint32_t p) const {
     return point(p).work_ns <= 0 || peers[p] == 0
                ? 1
@@ -500,10 +505,47 @@ class TypicalTimes {
     }
   }
 
+  // True if the ranks outside `fast` take longer for at least 80 % of the work that both halves do,
+  // name by name. Stages that only do other work are not slow.
+  bool most_takes_longer(const std::vector<bool>& fast) const {
+    struct Sums {
+      double ns = 0;
+      std::set<uint32_t> ranks;
+      double mean() const { return ns / static_cast<double>(ranks.size()); }
+    };
+    std::map<std::string, std::array<Sums, 2>> of_names;  // of the slower and the faster half
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      if (point(p).kind != FoldKind::kKernel) continue;
+      const uint32_t r = graph_.rank_of(p);
+      each_share(p, [&](const std::string& name, double ns) {
+        Sums& sums = of_names[name][fast[r] ? 1 : 0];
+        sums.ns += ns;
+        sums.ranks.insert(r);
+      });
+    }
+    std::erase_if(of_names, [](const auto& one) {
+      return one.second[0].ranks.empty() || one.second[1].ranks.empty();
+    });
+    double slower = 0;
+    double all = 0;
+    for (const auto& [name, halves] : of_names) {
+      slower += halves[0].mean();
+      all += halves[1].mean();
+    }
+    if (slower <= all) return false;
+    const double least = 0.4 * std::log(slower / all);
+    double longer = 0;
+    for (const auto& [name, halves] : of_names) {
+      const double ratio = halves[0].mean() / std::max(halves[1].mean(), 1.0);
+      if (std::log(ratio) > least) longer += halves[1].mean();
+    }
+    return longer >= 0.8 * all;
+  }
+
   // If about half of the ranks are clearly slower than the rest, returns which ranks are the faster
   // half, which is then typical. Otherwise returns an empty vector.
   std::vector<bool> faster_half(FoldKind kind) const {
-    if (ranks_ < 8 || has_stages()) return {};
+    if (ranks_ < 8 || (is_host(kind) && has_stages())) return {};
     std::vector<double> own(ranks_, 0);
     std::vector<double> usual(ranks_, 1);
     for (uint32_t p = 0; p < graph_.points(); ++p) {
@@ -533,6 +575,7 @@ class TypicalTimes {
     if (!halves || gap <= 0.01 || gap <= 2 * std::max(low, high)) return {};
     std::vector<bool> fast(ranks_, false);
     for (size_t k = 0; k <= widest; ++k) fast[order[k]] = true;
+    if (has_stages() && !most_takes_longer(fast)) return {};
     return fast;
   }
 
@@ -1201,7 +1244,7 @@ class Solver {
   }
 
   // Exchanged work does not disappear: others take it over. The cure gives each rank that exchanges
-  // it the mean work.
+  // it the mean work. Pieces of the same operations scale by one factor and keep their variation.
   void share_work_out() {
     for (StoryFinding& one : found_) {
       if (one.kind != StoryKind::kWork) continue;
@@ -1217,9 +1260,17 @@ class Solver {
       }
       one.points.clear();
       for (const uint32_t r : with) {
+        std::map<uint64_t, std::pair<double, double>> sums;  // by operations: own work, mean work
         for (const uint32_t p : device_.points[r]) {
+          auto& [own, mean] = sums[usual_.operations(p)];
+          own += static_cast<double>(graph_.point(p).work_ns);
+          mean += static_cast<double>(usual_.mean_ns[p]);
+        }
+        for (const uint32_t p : device_.points[r]) {
+          const auto& [own, mean] = sums[usual_.operations(p)];
           one.points.push_back(p);
-          usual_.values.work_ns[p] = usual_.mean_ns[p];
+          usual_.values.work_ns[p] =
+              rounded(static_cast<double>(graph_.point(p).work_ns) * mean / own);
         }
       }
     }
