@@ -79,6 +79,11 @@ class TypicalTimes {
   std::vector<Class> classes;
 
   const FoldPoint& point(uint32_t p) const { return graph_.point(p); }
+  // Hash of the names of a point's operations.
+  uint64_t operations(uint32_t p) const {
+    const uint32_t r = graph_.rank_of(p);
+    return names_of(graph_.folds()[r], p - graph_.base(r));
+  }
   double ratio(uint32_t p) const {
     return point(p).work_ns <= 0 || peers[p] == 0
                ? 1
@@ -500,10 +505,47 @@ class TypicalTimes {
     }
   }
 
+  // True if the ranks outside `fast` take longer for at least 80 % of the work that both halves do,
+  // name by name. Stages that only do other work are not slow.
+  bool most_takes_longer(const std::vector<bool>& fast) const {
+    struct Sums {
+      double ns = 0;
+      std::set<uint32_t> ranks;
+      double mean() const { return ns / static_cast<double>(ranks.size()); }
+    };
+    std::map<std::string, std::array<Sums, 2>> of_names;  // of the slower and the faster half
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      if (point(p).kind != FoldKind::kKernel) continue;
+      const uint32_t r = graph_.rank_of(p);
+      each_share(p, [&](const std::string& name, double ns) {
+        Sums& sums = of_names[name][fast[r] ? 1 : 0];
+        sums.ns += ns;
+        sums.ranks.insert(r);
+      });
+    }
+    std::erase_if(of_names, [](const auto& one) {
+      return one.second[0].ranks.empty() || one.second[1].ranks.empty();
+    });
+    double slower = 0;
+    double all = 0;
+    for (const auto& [name, halves] : of_names) {
+      slower += halves[0].mean();
+      all += halves[1].mean();
+    }
+    if (slower <= all) return false;
+    const double least = 0.4 * std::log(slower / all);
+    double longer = 0;
+    for (const auto& [name, halves] : of_names) {
+      const double ratio = halves[0].mean() / std::max(halves[1].mean(), 1.0);
+      if (std::log(ratio) > least) longer += halves[1].mean();
+    }
+    return longer >= 0.8 * all;
+  }
+
   // If about half of the ranks are clearly slower than the rest, returns which ranks are the faster
   // half, which is then typical. Otherwise returns an empty vector.
   std::vector<bool> faster_half(FoldKind kind) const {
-    if (ranks_ < 8 || has_stages()) return {};
+    if (ranks_ < 8 || (is_host(kind) && has_stages())) return {};
     std::vector<double> own(ranks_, 0);
     std::vector<double> usual(ranks_, 1);
     for (uint32_t p = 0; p < graph_.points(); ++p) {
@@ -533,6 +575,7 @@ class TypicalTimes {
     if (!halves || gap <= 0.01 || gap <= 2 * std::max(low, high)) return {};
     std::vector<bool> fast(ranks_, false);
     for (size_t k = 0; k <= widest; ++k) fast[order[k]] = true;
+    if (has_stages() && !most_takes_longer(fast)) return {};
     return fast;
   }
 
@@ -1007,7 +1050,7 @@ class Solver {
         const double bound = std::max(std::log(kLeastLink), 4.5 * error);
         if (longer <= bound || static_cast<double>(excess_ns) <= least_ns) continue;
         // All collective kinds of one group are one link.
-        StoryFinding& link = links[link_of(group)];
+        StoryFinding& link = links[first_of_same_ranks(group)];
         link.kind = StoryKind::kLink;
         link.factor = std::max(link.factor, std::exp(longer));
         link.excess_ns += excess_ns;
@@ -1032,11 +1075,11 @@ class Solver {
   // Joins slow links into one for the smallest set in which at least two, and at least half, of the
   // similar links are slow.
   void join_links(std::map<uint32_t, StoryFinding>& links) const {
-    std::map<uint32_t, uint32_t> link_of_group;
+    std::map<uint32_t, uint32_t> slow_link_of_group;  // group -> key in `links`
     for (const auto& [first, link] : links) {
-      for (const uint32_t g : link.groups) link_of_group[g] = first;
+      for (const uint32_t g : link.groups) slow_link_of_group[g] = first;
     }
-    join_pairs(links, link_of_group);
+    join_pairs(links, slow_link_of_group);
     for (auto set = sets_.rbegin(); set != sets_.rend(); ++set) {
       const auto inside = [set](const std::vector<uint32_t>& ranks) {
         return std::includes(set->ranks.begin(), set->ranks.end(), ranks.begin(), ranks.end());
@@ -1052,20 +1095,20 @@ class Solver {
         for (const auto& [group, meetings] : like) {
           if (!inside(graph_.groups()[group].ranks)) continue;
           ++all;
-          const auto link = link_of_group.find(group);
-          if (link == link_of_group.end()) continue;
+          const auto link = slow_link_of_group.find(group);
+          if (link == slow_link_of_group.end()) continue;
           if (links.at(link->second).set_kind == "group") own.push_back(link->second);
         }
         if (own.size() >= 2 && own.size() * 2 >= all) joined.insert(own.begin(), own.end());
       }
-      join(joined, set->kind, set->name, links, link_of_group);
+      join(joined, set->kind, set->name, links, slow_link_of_group);
     }
   }
 
   // Merges the links into the first one.
   static void join(const std::set<uint32_t>& joined, const std::string& kind,
                    const std::string& name, std::map<uint32_t, StoryFinding>& links,
-                   std::map<uint32_t, uint32_t>& link_of_group) {
+                   std::map<uint32_t, uint32_t>& slow_link_of_group) {
     if (joined.size() < 2) return;
     StoryFinding& whole = links.at(*joined.begin());
     whole.set_kind = kind;
@@ -1077,7 +1120,7 @@ class Solver {
       whole.meetings.insert(whole.meetings.end(), link.meetings.begin(), link.meetings.end());
       whole.groups.insert(whole.groups.end(), link.groups.begin(), link.groups.end());
       whole.ranks.insert(whole.ranks.end(), link.ranks.begin(), link.ranks.end());
-      for (const uint32_t g : link.groups) link_of_group[g] = *joined.begin();
+      for (const uint32_t g : link.groups) slow_link_of_group[g] = *joined.begin();
       links.erase(*next);
     }
     std::sort(whole.ranks.begin(), whole.ranks.end());
@@ -1086,19 +1129,19 @@ class Solver {
 
   // Joins the slow pairs of a process group into one link if at least half of its pairs are slow.
   void join_pairs(std::map<uint32_t, StoryFinding>& links,
-                  std::map<uint32_t, uint32_t>& link_of_group) const {
+                  std::map<uint32_t, uint32_t>& slow_link_of_group) const {
     std::map<std::string, std::pair<std::set<uint32_t>, std::set<uint32_t>>> by_name;
     for (uint32_t g = 0; g < graph_.groups().size(); ++g) {
       const GraphGroup& group = graph_.groups()[g];
       if (group.group.kind != kSendRecv || group.members != 2) continue;
       auto& [all, slow] = by_name[group.group.name];
-      all.insert(link_of(g));
-      const auto link = link_of_group.find(g);
-      if (link != link_of_group.end()) slow.insert(link->second);
+      all.insert(first_of_same_ranks(g));
+      const auto link = slow_link_of_group.find(g);
+      if (link != slow_link_of_group.end()) slow.insert(link->second);
     }
     for (const auto& [name, pairs] : by_name) {
       if (pairs.second.size() * 2 < pairs.first.size()) continue;
-      join(pairs.second, "group", name, links, link_of_group);
+      join(pairs.second, "group", name, links, slow_link_of_group);
     }
   }
 
@@ -1108,7 +1151,7 @@ class Solver {
   }
 
   // The first group of the same name and ranks.
-  uint32_t link_of(uint32_t group) const {
+  uint32_t first_of_same_ranks(uint32_t group) const {
     for (uint32_t g = 0; g < group; ++g) {
       const GraphGroup& other = graph_.groups()[g];
       if (other.group.name == graph_.groups()[group].group.name &&
@@ -1201,7 +1244,7 @@ class Solver {
   }
 
   // Exchanged work does not disappear: others take it over. The cure gives each rank that exchanges
-  // it the mean work.
+  // it the mean work. Pieces of the same operations scale by one factor and keep their variation.
   void share_work_out() {
     for (StoryFinding& one : found_) {
       if (one.kind != StoryKind::kWork) continue;
@@ -1217,9 +1260,17 @@ class Solver {
       }
       one.points.clear();
       for (const uint32_t r : with) {
+        std::map<uint64_t, std::pair<double, double>> sums;  // by operations: own work, mean work
         for (const uint32_t p : device_.points[r]) {
+          auto& [own, mean] = sums[usual_.operations(p)];
+          own += static_cast<double>(graph_.point(p).work_ns);
+          mean += static_cast<double>(usual_.mean_ns[p]);
+        }
+        for (const uint32_t p : device_.points[r]) {
+          const auto& [own, mean] = sums[usual_.operations(p)];
           one.points.push_back(p);
-          usual_.values.work_ns[p] = usual_.mean_ns[p];
+          usual_.values.work_ns[p] =
+              rounded(static_cast<double>(graph_.point(p).work_ns) * mean / own);
         }
       }
     }
