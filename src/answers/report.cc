@@ -198,20 +198,20 @@ std::vector<std::string> opening_words(const findings::Diagnosis& diagnosis,
 }
 
 // The run without profiler overhead, if its iteration was measured.
-struct MeasuredRun {
+struct RetimedRun {
   LoadedTrace loaded;
   FlowFindings flow;
 };
 
 // Sets the bottlenecks in `times` and frees its retimed traces.
-Result<std::unique_ptr<MeasuredRun>> measured_run(const ReportRequest& request,
+Result<std::unique_ptr<RetimedRun>> measured_run(const ReportRequest& request,
                                                   const LoadedTrace& loaded,
                                                   const Analyses& recorded, UntracedTimes& found) {
   const BoundBy bound = recorded.verdict.bound;
   ASSAY_TRY(find_turned(loaded, request.traces.part, bound, found));
-  std::unique_ptr<MeasuredRun> run;
+  std::unique_ptr<RetimedRun> run;
   if (!found.measured()) return run;
-  run = std::make_unique<MeasuredRun>();
+  run = std::make_unique<RetimedRun>();
   run->loaded = retimed_input(loaded, std::move(found.retimed.front()));
   found.retimed.clear();
   ASSAY_TRY_ASSIGN(run->flow,
@@ -224,7 +224,7 @@ Result<std::unique_ptr<MeasuredRun>> measured_run(const ReportRequest& request,
 // data, and the page with the recorded timeline, keep the recorded numbers. Returns the headline of
 // that answer.
 std::vector<std::string> add_untraced(const ReportRequest& request, const Untraced& times,
-                                      const MeasuredRun* run, ShortAnswer& card) {
+                                      const RetimedRun* run, ShortAnswer& card) {
   const std::string words = untraced_words(times);
   if (run == nullptr) {
     if (words.empty()) return {};
