@@ -220,9 +220,11 @@ Result<std::unique_ptr<RetimedRun>> measured_run(const ReportRequest& request,
   return run;
 }
 
+// False for data alone.
+bool for_readers(const ReportRequest& request) { return !request.reach || request.timelines; }
+
 // Shows readers the answer of the run without profiler overhead, from a measured iteration. The
-// data, and the page with the recorded timeline, keep the recorded numbers. Returns the headline of
-// that answer.
+// data and the page's timeline keep the recorded numbers. Returns the headline of that answer.
 std::vector<std::string> add_untraced(const ReportRequest& request, const Untraced& times,
                                       const RetimedRun* run, ShortAnswer& card) {
   const std::string words = untraced_words(times);
@@ -239,13 +241,19 @@ std::vector<std::string> add_untraced(const ReportRequest& request, const Untrac
   ShortAnswer own = short_answer(answer, diagnosis_of(run->loaded, answer));
   own.more.insert(own.more.begin(), words);
   std::vector<std::string> headline = own.verdict;
-  if (request.timelines) {
-    card.verdict = std::move(own.verdict);
-    card.more = std::move(own.more);
-  } else if (!request.reach) {
-    card = std::move(own);
-  }
+  if (!for_readers(request)) return headline;
+  own.spans = std::move(card.spans);  // on the recorded timeline
+  card = std::move(own);
   return headline;
+}
+
+// The same in all sentences, whose numbers are the recorded ones.
+void add_untraced_words(const Untraced& times, const std::vector<std::string>& headline,
+                        std::vector<std::string>& verdict) {
+  if (headline.empty() && times.source != UntracedSource::kRefused) return;
+  std::string words = headline.empty() ? untraced_words(times) : "Without the profiler:";
+  for (const std::string& sentence : headline) words += " " + sentence;
+  if (!words.empty()) verdict.insert(verdict.begin() + (verdict.empty() ? 0 : 1), std::move(words));
 }
 
 size_t most_steps(const ReportRequest& request) { return request.everything ? 0 : kMostStepRows; }
@@ -349,6 +357,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.lane_details = std::move(found.lanes.details);
   content.overview = launch_overview(launch.whole);
   content.verdict = opening_words(diagnosis, levers, launch);
+  if (for_readers(request)) add_untraced_words(untraced, own_headline, content.verdict);
   content.sections.push_back(flow_section(answer, levers));
   add_energy_per_token(request, found.analyses.flow.serving, loaded, content);
   content.sections.push_back(decision_section(found.analyses.flow.decision));

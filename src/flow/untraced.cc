@@ -622,7 +622,9 @@ Untraced find_untraced(const FlowModel& model, const UntracedReplay& replay,
   found.source = UntracedSource::kEstimate;
   found.iteration_ns = at_least(iteration(cost.ns));
   found.low_ns = at_least(iteration(cost.high_ns) * (1 - kScatter));
-  found.high_ns = at_least(iteration(cost.low_ns) * (1 + kScatter));
+  // Recording makes no run faster.
+  found.high_ns = std::min(at_least(iteration(cost.low_ns) * (1 + kScatter)),
+                           std::max(found.recorded_iteration_ns, found.iteration_ns));
   found.row_cost_ns = row_ns(cost.ns);
   found.row_cost_low_ns = row_ns(cost.low_ns);
   found.row_cost_high_ns = row_ns(cost.high_ns);

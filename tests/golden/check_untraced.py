@@ -305,6 +305,12 @@ def check_option(assay):
     expect("Times are of the run without its profiler: 6.11 ms" in " ".join(screen.split()), screen)
     estimated = json.loads(run(assay, gpt2, "--format", "json")[1])
     found = estimated["untraced"]
+    with tempfile.TemporaryDirectory() as folder:
+        beside = run(assay, gpt2, "--untraced", "6.112ms", "-o", pathlib.Path(folder) / "page.html")[1]
+    first = [line for line in screen.splitlines() if not line.startswith("next")]
+    expect(beside.splitlines()[:len(first)] == first, f"with a page the first screen mixes two runs: {beside}")
+    full = " ".join(run(assay, gpt2, "--untraced", "6.112ms", "--full")[1].split())
+    expect("Without the profiler: " in full, "--full does not have the run without the profiler")
     expect(found["untraced_source"] == "estimate", f"{found['untraced_source']} without an anchor")
     expect(found["untraced_low_ns"] < 6112000 < found["untraced_high_ns"], "6.112 ms is not inside the interval")
     bert = json.loads(run(assay, DATA / "h200_pairs/bert_batch8.json.zst", "--format", "json")[1])
