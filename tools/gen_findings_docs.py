@@ -23,7 +23,7 @@ Made by `tools/gen_findings_docs.py` from `src/text/messages.en.txt`; do not edi
 A finding is one statement about a run. `report` prints the texts; JSON has the same statements under
 `summary.findings` with their codes and values, so that nothing has to be read out of a sentence
 ([keys](metrics.md#findings)). In a text, `{key}` is a value, `[...]` is left out where a value in it is not known or
-the line would be too long, and `{n#one|many}` is a count with its noun, `{key@}` a list of ranks, `{parts}` the joined causes. `{window}` is the analyzed time.
+the line would be too long, and `{n#one|many}` is a count with its noun, `{key@}` a list of ranks. `{window}` is the analyzed time.
 """
 
 

@@ -160,11 +160,13 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   return found;
 }
 
-// False for a run by itself: it states no rank and communicates with nobody. Its answer is that of
-// the file alone, of the part that can be analyzed. A rank's is of its whole window.
+// False for a run by itself: it states that it is the only rank, or states none and communicates
+// with nobody. Its answer is that of the file alone, of the part that can be analyzed. A rank's is
+// of its whole window.
 bool may_be_a_rank(const LoadedTrace& loaded) {
   const Trace& trace = loaded.trace;
   const auto& names = trace.activities.name;
+  if (trace.distributed.world_size == 1) return false;
   return trace.distributed.rank || rank_from_name(trace.source) >= 0 ||
          std::any_of(names.begin(), names.end(), [&](StringId name) {
            return !loaded.kernels->of(name).collective.empty();

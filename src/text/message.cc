@@ -104,6 +104,11 @@ class Renderer {
     return parts;
   }
 
+  bool is_parts(std::string_view key) const {
+    return std::any_of(message_.values.begin(), message_.values.end(),
+                       [key](const DeclaredValue& value) { return value.key == key && value.unit == "parts"; });
+  }
+
   std::optional<std::string> fill(const MessagePiece& piece) const {
     std::string text;
     for (const Token& token : piece.tokens) {
@@ -115,7 +120,7 @@ class Renderer {
         text += window_text(finding_.window);
         continue;
       }
-      if (token.text == "parts") {
+      if (is_parts(token.text)) {
         text += parts_text();
         continue;
       }
