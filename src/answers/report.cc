@@ -249,11 +249,11 @@ std::vector<std::string> add_untraced(const ReportRequest& request, const Untrac
   return headline;
 }
 
-// The same in all sentences, whose numbers are the recorded ones.
+// The same before the other sentences, which have recorded numbers.
 void add_untraced_words(const Untraced& times, const std::vector<std::string>& headline,
                         std::vector<std::string>& verdict) {
   if (headline.empty() && times.source != UntracedSource::kRefused) return;
-  std::string words = headline.empty() ? untraced_words(times) : "Without the profiler:";
+  std::string words = headline.empty() ? untraced_words(times) : "The run without its profiler:";
   for (const std::string& sentence : headline) words += " " + sentence;
   if (!words.empty()) verdict.insert(verdict.begin() + (verdict.empty() ? 0 : 1), std::move(words));
 }

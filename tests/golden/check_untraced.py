@@ -310,7 +310,7 @@ def check_option(assay):
     first = [line for line in screen.splitlines() if not line.startswith("next")]
     expect(beside.splitlines()[:len(first)] == first, f"with a page the first screen mixes two runs: {beside}")
     full = " ".join(run(assay, gpt2, "--untraced", "6.112ms", "--full")[1].split())
-    expect("Without the profiler: " in full, "--full does not have the run without the profiler")
+    expect("The run without its profiler: " in full, "--full does not have the run without the profiler")
     expect(found["untraced_source"] == "estimate", f"{found['untraced_source']} without an anchor")
     expect(found["untraced_low_ns"] < 6112000 < found["untraced_high_ns"], "6.112 ms is not inside the interval")
     bert = json.loads(run(assay, DATA / "h200_pairs/bert_batch8.json.zst", "--format", "json")[1])
