@@ -53,7 +53,7 @@ TEST(Answers, CaveatsAreTheSameInEveryVerb) {
     const auto report = answer_report({.traces = traces});
     const auto why = answer_why({.traces = traces});
     const auto whatif = answer_whatif({.traces = traces});
-    const auto other_gpu = answer_whatif({.traces = traces, .on = {"H100 SXM"}});
+    const auto other_gpu = answer_whatif({.traces = traces, .on = {.gpus = {"H100 SXM"}}});
     ASSERT_TRUE(report && why && whatif && other_gpu);
     ASSERT_TRUE(report->document.answer);
     ASSERT_NE(report->document.answer->confidence, findings::Confidence::kHigh);
