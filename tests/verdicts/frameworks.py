@@ -638,7 +638,7 @@ SCENES = {
     "job: a slow host": (each_rank(slow_host), None, "^Rank 3 is late.*a slower host: its cores", "shorten aten"),
     "job: one evaluates": (each_rank(evaluates_alone, count=12), None, "It runs more on the GPU.*more work than its peers have",
                            "kernels take longer"),
-    "job: uneven experts": (uneven_experts, "collective_wait", "now this one, now that one make all wait, most in acme_grouped_gemm_moe.*All ranks at the median pace, each time", "is late:"),
+    "job: uneven experts": (uneven_experts, "collective_wait", "delays of single ranks make all wait, most in acme_grouped_gemm_moe.*All ranks at the median pace, each time", "is late:"),
     "job: slow hosts, one slower": (hosts_and_one, None, "^Rank 1 is late.*Replay each iteration as one CUDA graph", "No rank"),
     "job: bubbles": (bubbles, "collective_wait", "Bound by sends and receives.*more micro-batches", "is late:|Hide or shrink"),
     "job: a slow pair": (lambda: pairs(transfer_us=lambda pair: 3000 if pair == 2 else 500), None,

@@ -655,7 +655,7 @@ SCENES = {
                                        "is late:|network"),
     "job: gloo": (gloo, None, r"^Rank 1 blocks the hosts of the others: each waits 75.0 ms .*confusion.*1 −75.0 ms",
                   "Do not wait for it"),
-    "job: hosts in turn": (in_turn, None, "^The hosts wait for each other, in turn: each 44.0 ms .*: merge"
+    "job: hosts in turn": (in_turn, None, "^The hosts wait for each other in turn: each 44.0 ms .*: merge"
                            ".*1 −44.0 ms", "Do not wait for it|blocks the hosts"),
     "job: a rank that validates": (validates, None, "^Rank 0 blocks the hosts of the others: each waits 121 ms .* rank 0's GPU computes",
                                    "Do not wait for it|No rank"),

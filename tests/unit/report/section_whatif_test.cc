@@ -84,8 +84,7 @@ TEST(WhatIfWords, AnEditThatIsRefusedDoesNotGiveNothing) {
   const Sample sample;
   EXPECT_EQ(sample.words(sample.explore({"skew"})).at(0),
             "None of these changes can be simulated.");
-  EXPECT_EQ(sample.words(sample.explore({"input"})).at(0).substr(0, 40),
-            "These changes save nothing in this run: ");
+  EXPECT_EQ(sample.words(sample.explore({"input"})).at(0), "These changes match nothing in this run.");
   EXPECT_EQ(sample.words(sample.explore({"skew", "input"})).at(0).substr(0, 62),
             "The changes that can be simulated save nothing in this run: Py");
 }

@@ -19,7 +19,7 @@ TEST(TrustWords, TheEffectStandsFirstAndKeysHaveTheirTitles) {
   ASSERT_EQ(words.size(), 1u);
   EXPECT_EQ(words[0],
             "Kernels without a launch are left out (unlinked kernels: 1,200, 2.50 ms at stake; "
-            "moves TKLQT; all numbers)");
+            "affects TKLQT; all numbers)");
 }
 
 TEST(TrustWords, SymbolsKeepTheirCase) {
