@@ -371,7 +371,7 @@ class Checks:
             else:
                 self.expect(f"{name}: too few for fleet, which sends on to the report", not named and
                             (fleet["matching"]["matched"] == 0 or "assay DIR" in json.loads(done.stdout)["headline"][0]), done)
-            trust = re.match(r"(\d+) of (\d+) collectives matched", report["summary"]["confidence"]["text"])
+            trust = re.search(r"(\d+) of (\d+) collectives matched", report["summary"]["confidence"]["text"])
             told = int(trust.group(1)) if trust else 0
             self.expect(f"{name}: {told} collectives matched, {fleet['matching']['matched']} by fleet",
                         told == fleet["matching"]["matched"], done)
