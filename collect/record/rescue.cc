@@ -323,8 +323,8 @@ SharedMemory::Rescued rescue_one(const uint8_t* base, const AreaLayout& layout, 
                file);
   }
   write_note(wire::NoteCode::kRescued, rescued.rows,
-             "the program was killed, crashed, left by _exit or became another one: its last " +
-                 std::to_string(rescued.rows) + " rows were found in the memory that it shared; " +
+             "the program was killed, crashed, called _exit or exec: its last " +
+                 std::to_string(rescued.rows) + " rows were read from shared memory; " +
                  std::to_string(rescued.unfinished) + " that had not finished are missing",
              file);
   file.close(monotonic_ns());
