@@ -118,6 +118,10 @@ Status find_rest(const ReportRequest& request, const LoadedTrace& loaded, const 
   return Ok{};
 }
 
+RankLevels levels_of(const LoadedTrace& loaded, BreakdownReport breakdown) {
+  return summarize_rank(loaded.trace, rank_from_name(loaded.trace.source), std::move(breakdown));
+}
+
 Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace& loaded,
                                  RankLevels* outline, bool rank_graph) {
   PhaseClock clock(request.traces.listener);
@@ -153,8 +157,7 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
         rank_record_of(loaded, found.analyses.flow, found.analyses.breakdown, std::move(fold));
   }
   std::vector<RankLevels> ranks;
-  ranks.push_back(summarize_rank(loaded.trace, rank_from_name(loaded.trace.source),
-                                 std::move(found.analyses.breakdown)));
+  ranks.push_back(levels_of(loaded, std::move(found.analyses.breakdown)));
   if (outline != nullptr) *outline = rank_outline(ranks.front());
   found.job = combine_ranks(std::move(ranks));
   return found;
@@ -176,15 +179,18 @@ bool may_be_a_rank(const LoadedTrace& loaded) {
 // The data that joins a trace to others, without its own answer.
 Status find_for_job(const ReportRequest& request, const LoadedTrace& loaded, RankLevels* outline,
                     RankFlow& flow) {
-  ReportRequest joined = request;
-  joined.timeline = {};
-  joined.timelines = joined.reach = false;
-  joined.telemetry = {};
-  joined.requests.clear();
-  joined.traces.listener = {};
-  ASSAY_TRY_ASSIGN(Findings found, find_everything(joined, loaded, outline, true));
-  flow = make_rank_flow(loaded.trace, found.analyses.flow, found.analyses.verdict.bound);
-  flow.record = std::move(found.record);
+  RankFold fold;
+  ASSAY_TRY_ASSIGN(Analyses found, analyze_trace(loaded, {.captures = request.captured,
+                                                          .rank_graph = true,
+                                                          .fold = &fold,
+                                                          .part = request.traces.part,
+                                                          .levers = false}));
+  RankRecord record = rank_record_of(loaded, found.flow, found.breakdown, std::move(fold));
+  flow = make_rank_flow(loaded.trace, found.flow, found.verdict.bound);
+  flow.record = std::move(record);
+  if (outline != nullptr) {
+    *outline = rank_outline(levels_of(loaded, std::move(found.breakdown)));
+  }
   return Ok{};
 }
 
