@@ -12,6 +12,7 @@
 #include "text/catalogue.h"
 #include "text/names.h"
 #include "text/plain_text.h"
+#include "text/rank_list.h"
 #include "text/units.h"
 
 namespace assay::text {
@@ -43,13 +44,7 @@ std::string list_text(const Value::List& names, size_t columns) {
 
 // "rank 3", or "ranks 0, 1, 2, 3 and 4 more".
 std::string ranks_text(const Value::List& labels) {
-  std::string text = labels.size() > 1 ? "ranks " : "rank ";
-  const size_t shown = std::min(labels.size(), kRanksSaid);
-  for (size_t k = 0; k < shown; ++k) {
-    text += (k == 0 ? "" : k + 1 == labels.size() ? " and " : ", ") + labels[k];
-  }
-  if (shown < labels.size()) text += " and " + std::to_string(labels.size() - shown) + " more";
-  return text;
+  return (labels.size() > 1 ? "ranks " : "rank ") + labels_text(labels, kRanksSaid);
 }
 
 uint64_t number_of(const Value& value) {

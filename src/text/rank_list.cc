@@ -27,4 +27,14 @@ std::string ranks_named(const std::vector<int64_t>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + rank_list(ranks);
 }
 
+std::string labels_text(const std::vector<std::string>& labels, size_t most) {
+  std::string text;
+  const size_t shown = std::min(labels.size(), most);
+  for (size_t k = 0; k < shown; ++k) {
+    text += (k == 0 ? "" : k + 1 == labels.size() ? " and " : ", ") + labels[k];
+  }
+  if (shown < labels.size()) text += " and " + std::to_string(labels.size() - shown) + " more";
+  return text;
+}
+
 }  // namespace assay

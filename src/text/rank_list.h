@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,5 +11,8 @@ namespace assay {
 std::string rank_list(std::vector<int64_t> ranks);
 // "rank 3", "ranks 0-3 and 7".
 std::string ranks_named(const std::vector<int64_t>& ranks);
+
+// "0, 2 and 6", in the given order. A list beyond `most` labels ends with "and 4 more".
+std::string labels_text(const std::vector<std::string>& labels, size_t most);
 
 }  // namespace assay

@@ -1,11 +1,6 @@
 #include "report/flow/job.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <map>
 #include <utility>
 
 #include "base/files.h"

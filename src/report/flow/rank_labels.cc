@@ -7,10 +7,11 @@
 #include "base/files.h"
 #include "kernels/name.h"
 #include "text/plain_text.h"
+#include "text/rank_list.h"
 
 namespace assay {
 
-RankLabels::RankLabels(const Job& job, size_t named) : named_(named) {
+RankLabels::RankLabels(const Job& job) {
   std::map<int64_t, size_t> times;
   for (const RankGraph& rank : job.ranks()) {
     if (rank.rank) ++times[*rank.rank];
@@ -41,15 +42,7 @@ std::vector<std::string> RankLabels::labels(std::vector<uint32_t> ranks) const {
 }
 
 std::string RankLabels::list(const std::vector<uint32_t>& ranks) const {
-  const std::vector<std::string> all = labels(ranks);
-  std::string text;
-  const size_t shown = std::min(all.size(), named_);
-  for (size_t i = 0; i < shown; ++i) {
-    const bool last = i + 1 == all.size();
-    text += (i == 0 ? "" : last ? " and " : ", ") + all[i];
-  }
-  if (shown < all.size()) text += " and " + std::to_string(all.size() - shown) + " more";
-  return text;
+  return labels_text(labels(ranks), kRanksNamed);
 }
 
 std::string RankLabels::subject(const std::vector<uint32_t>& ranks) const {
