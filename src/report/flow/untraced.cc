@@ -9,6 +9,7 @@
 #include "findings/causes.h"
 #include "report/flow/results.h"
 #include "report/flow/section.h"
+#include "report/flow/whatif.h"
 #include "report/run/results.h"
 #include "text/units.h"
 
@@ -31,13 +32,8 @@ int64_t scaled(int64_t ns, int64_t of, int64_t by) {
 
 // The gain of the same change in the run without profiler overhead.
 std::optional<int64_t> replayed_ns(const WhatIf& tried, const std::string& edit) {
-  for (const TriedLever& one : tried.levers) {
-    const bool same = edit_text(one.edit.request) == edit;
-    if (same && one.edit.refusal == EditRefusal::kNone) {
-      return std::max<int64_t>(one.alone.run_ns, 0);
-    }
-  }
-  return std::nullopt;
+  const Gain* gain = gain_in(&tried, edit);
+  return gain == nullptr ? std::nullopt : std::optional(std::max<int64_t>(gain->run_ns, 0));
 }
 
 GainRow gain_row(const Untraced& untraced, const Lever& lever, const WhatIf* tried) {

@@ -290,15 +290,8 @@ std::vector<const TriedLever*> in_order(const WhatIf& found) {
   return levers;
 }
 
-// The gain of the same change in another replay; null if not tried or refused.
-const Gain* gain_in(const WhatIf* other, const TriedLever& lever) {
-  if (other == nullptr) return nullptr;
-  const std::string edit = edit_text(lever.edit.request);
-  for (const TriedLever& one : other->levers) {
-    if (one.edit.refusal == EditRefusal::kNone && edit_text(one.edit.request) == edit)
-      return &one.alone;
-  }
-  return nullptr;
+const Gain* same_gain(const WhatIf* other, const TriedLever& lever) {
+  return gain_in(other, edit_text(lever.edit.request));
 }
 
 int64_t gain_ns(const Gain& gain) { return gain.before.n > 0 ? gain.step_ns : gain.run_ns; }
@@ -358,10 +351,10 @@ Table whatif_levers_table(const WhatIfAnswer& answer) {
                      .title = "less by, recorded",
                      .unit = Unit::kNanoseconds,
                      .show = Show::kReadersOnly},
-                    [&](Row l) { return gain_or_null(gain_in(answer.recorded, *l)); });
+                    [&](Row l) { return gain_or_null(same_gain(answer.recorded, *l)); });
   }
   const auto untraced = [&answer](auto number) {
-    return [&answer, number](Row l) { return number(gain_in(answer.untraced, *l)); };
+    return [&answer, number](Row l) { return number(same_gain(answer.untraced, *l)); };
   };
   table.add(keys::gain_untraced_ns, untraced(gain_or_null), Show::kDataOnly)
       .add(keys::gain_untraced_low_ns, untraced(low_or_null), Show::kDataOnly)
@@ -593,13 +586,22 @@ Section whatif_section(const WhatIfAnswer& answer) {
   return section;
 }
 
+const Gain* gain_in(const WhatIf* found, const std::string& edit) {
+  if (found == nullptr) return nullptr;
+  for (const TriedLever& one : found->levers) {
+    if (one.edit.refusal == EditRefusal::kNone && edit_text(one.edit.request) == edit)
+      return &one.alone;
+  }
+  return nullptr;
+}
+
 void widen_gains(const WhatIf& other, WhatIf& found) {
   const auto widen = [](const Gain* by, Gain& gain) {
     if (by == nullptr || by->before.n < 2) return;
     gain.low_ns = std::min(gain.low_ns, by->low_ns);
     gain.high_ns = std::max(gain.high_ns, by->high_ns);
   };
-  for (TriedLever& lever : found.levers) widen(gain_in(&other, lever), lever.alone);
+  for (TriedLever& lever : found.levers) widen(same_gain(&other, lever), lever.alone);
   if (other.refusal == EditRefusal::kNone) widen(&other.joint, found.joint);
 }
 

@@ -40,6 +40,9 @@ std::string between_words(const Gain& gain, const WhatIf& found);
 std::vector<std::string> whatif_words(const WhatIfAnswer& answer);
 // "whatif": identity, answer, actions, states, next.
 Section whatif_section(const WhatIfAnswer& answer);
+// The gain of a change, given as an argument of `assay whatif --edit`, alone; null if not tried or
+// refused.
+const Gain* gain_in(const WhatIf* found, const std::string& edit);
 // Widens the intervals of gains by those of the same changes in `other`.
 void widen_gains(const WhatIf& other, WhatIf& found);
 // The key numbers, for a table that compares traces.
