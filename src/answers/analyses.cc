@@ -102,7 +102,7 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
                                                 .rank_graph = options.rank_graph,
                                                 .windows = &windows},
                                                options.part));
-  if (options.with_model) ASSAY_TRY(options.with_model(model, judged));
+  if (options.on_judged) ASSAY_TRY(options.on_judged(model, judged));
   found.flow = std::move(judged.report);
   found.verdict = std::move(judged.verdict);
   if (found.flow.replays.joined > 0)

@@ -44,10 +44,10 @@ struct AnalysesOptions {
   RequestOptions request_options = {};
   // Simulate the actions in a second thread while the other modules run. Results do not change.
   bool in_thread = false;
-  // Called with the model and its diagnosis before the other modules run.
-  std::function<Status(const FlowModel&, const JudgedRun&)> with_model = {};
   // Called with the model of the whole trace, before it is narrowed to the part.
   std::function<Status(const FlowModel&)> on_model = {};
+  // Called with the model and its diagnosis before the other modules run.
+  std::function<Status(const FlowModel&, const JudgedRun&)> on_judged = {};
   // Called while the actions are simulated. It may read the trace and every result except `tried`
   // and `path`, which are filled later.
   std::function<Status(const Analyses&)> meanwhile = {};
@@ -91,7 +91,7 @@ findings::Diagnosis diagnosis_of(const LoadedTrace& loaded, const FlowAnswer& an
 // Every rule that the diagnosis evaluates, and whether it holds.
 std::vector<findings::RuleState> rules_of(const LoadedTrace& loaded, const FlowAnswer& answer);
 
-// Errors: those of the modules, of `with_model` and of `meanwhile`.
+// Errors: those of the modules, of `on_model`, `on_judged` and `meanwhile`.
 Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions& options);
 
 }  // namespace assay

@@ -541,10 +541,6 @@ class Reducer {
   std::map<int64_t, int64_t> last_ns_;       // by GPU: end of its last activity
 };
 
-}  // namespace
-
-namespace {
-
 JobRoof roof_of(const LoadedTrace& loaded, const Analyses& analyses) {
   RoofReader roof(FactBook::built_in(), "");
   roof.add(loaded.trace, loaded.links, *loaded.kernels, analyses.breakdown, &analyses.flow.replays);

@@ -136,7 +136,7 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   RankFold fold;
   if (rank_graph) options.fold = &fold;
   if (request.on_inputs) {
-    options.with_model = [&](const FlowModel& model, const JudgedRun& judged) -> Status {
+    options.on_judged = [&](const FlowModel& model, const JudgedRun& judged) -> Status {
       ASSAY_TRY_ASSIGN(found.other_gpus,
                        find_other_gpus(request.on, *request.on_inputs, loaded, model, judged));
       return Ok{};
