@@ -183,6 +183,13 @@ DiffSideMetric time_of(const DiffSide& side) {
   return time;
 }
 
+// Widening draws negative means of times and counts. An interval that is shown has none, but what
+// is significant is decided before: an end at exactly 0 would be a matter of rounding.
+void end_at_zero(double mean, std::vector<double>& deviations) {
+  if (mean < 0) return;
+  for (double& deviation : deviations) deviation = std::max(deviation, -mean);
+}
+
 // resampled: false if the blocks do not contain all of the metric's variation; it then has no
 // interval.
 DiffMetric compare_metric(const DiffSideMetric& a, const DiffSideMetric& b,
@@ -199,14 +206,19 @@ DiffMetric compare_metric(const DiffSideMetric& a, const DiffSideMetric& b,
   metric.change = b.mean - a.mean;
   metric.change_share = a.mean == 0 ? std::nan("") : metric.change / std::abs(a.mean);
   if (!std::isfinite(metric.change) && !std::isfinite(b.mean)) return metric;
-  const std::vector<double> b_deviations = draws_b.deviations(b.block_sums, b.block_counts);
+  std::vector<double> b_deviations = draws_b.deviations(b.block_sums, b.block_counts);
   if (b.n >= 2 && resampled) metric.b_interval = level_interval(b.mean, draws_b, b_deviations);
   if (!std::isfinite(metric.change)) return metric;
   if (a.n >= 2 && b.n >= 2 && resampled) {
-    const std::vector<double> a_deviations = draws_a.deviations(a.block_sums, a.block_counts);
+    std::vector<double> a_deviations = draws_a.deviations(a.block_sums, a.block_counts);
+    metric.interval = change_interval(metric.change, draws_a, draws_b, a_deviations, b_deviations);
+    metric.noise = judge(metric.change, metric.interval);
+    end_at_zero(a.mean, a_deviations);
+    end_at_zero(b.mean, b_deviations);
     metric.interval = change_interval(metric.change, draws_a, draws_b, a_deviations, b_deviations);
     metric.share_interval =
         relative_interval(a.mean, metric.change, draws_a, draws_b, a_deviations, b_deviations);
+    return metric;
   }
   metric.noise = judge(metric.change, metric.interval);
   return metric;
@@ -251,6 +263,9 @@ std::vector<DiffPair> pairs_of(const DiffSide& a, const DiffSide& b) {
 }
 
 DiffSideFacts facts_of(const DiffSide& side, double memory) {
+  std::vector<double> times = times_of_blocks(side);
+  if (times.empty()) times = {0};
+  const auto [fastest, slowest] = std::minmax_element(times.begin(), times.end());
   const auto iterations = static_cast<double>(side.iterations);
   return {.runs = side.runs,
           .repeats = side.repeats,
@@ -259,7 +274,9 @@ DiffSideFacts facts_of(const DiffSide& side, double memory) {
           .blocks = side.block_samples.size(),
           .block_kind = side.block_kind,
           .independent = side.iterations == 0 ? 0 : std::max(1.0, iterations / (memory * memory)),
-          .time_ns = side.time_ns};
+          .time_ns = side.time_ns,
+          .fastest_ns = whole(*fastest),
+          .slowest_ns = whole(*slowest)};
 }
 
 // Deviations of a side's mean time over all resamples, and the widening included for correlation.
@@ -352,6 +369,9 @@ DiffReport compare_sides(const DiffSide& a, const DiffSide& b, const Resampling&
                          typical_shift(a, b, options.paired, kSureTail).real();
   report.too_few_independent = report.time.noise == DiffNoise::kNoise && !report.hidden_by_few &&
                                judge(change, by_itself) == DiffNoise::kReal;
+  report.apart =
+      report.too_few_independent && !options.paired &&
+      (report.a.slowest_ns < report.b.fastest_ns || report.b.slowest_ns < report.a.fastest_ns);
   if (options.paired) report.pairs = pairs_of(a, b);
   for (size_t level = 0; level < kDiffLevels; ++level) {
     report.levels[level] = LevelComparer(a, b, level, draws_a, draws_b).run(report.change_ns);

@@ -100,6 +100,9 @@ struct DiffSideFacts {
   // blocks are runs.
   double independent = 0;
   int64_t time_ns = 0;
+  // The fastest and the slowest block, time per iteration; 0 without work on a device.
+  int64_t fastest_ns = 0;
+  int64_t slowest_ns = 0;
 };
 
 // Two runs measured under the same conditions; times per iteration.
@@ -136,6 +139,9 @@ struct DiffReport {
   // The change of the mean is not significant only because of autocorrelation. With independent
   // iterations it would be.
   bool too_few_independent = false;
+  // True for too_few_independent if every block of one side is faster than every block of the
+  // other: then the direction is clear, and the interval is not.
+  bool apart = false;
   bool whole_traces = false;    // a side has no iterations: every trace is one sample
   std::optional<DiffRecorded> recorded;  // null: all times are as recorded
   std::vector<DiffPair> pairs;  // with Resampling::paired

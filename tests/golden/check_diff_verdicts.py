@@ -151,6 +151,12 @@ def check_basis(assay, folder, problems):
     sides = made["diff"]["sides"]
     check(problems, "a drift is a change", made["headline"][0].startswith("Too few independent iterations: B is "),
           made["headline"])
+    faster = write(folder, "faster.json", single([10, 10, 11, 75, 60, 12]))
+    few = write(folder, "few.json", single([150.6 + rng.uniform(-1.5, 1.5) for _ in range(6)]))
+    uneven = document(assay, few, faster)
+    check(problems, "iterations that do not overlap show no direction", uneven["headline"][0].startswith("B is ")
+          and uneven["headline"][1].startswith("Every iteration of B (") and uneven["diff"]["sides"]["apart"]
+          and uneven["diff"]["sides"]["low95_ns"] >= -1.1 * uneven["diff"]["sides"]["a_time_ns"], uneven["headline"])
     check(problems, "its gate says otherwise", [row["outcome"] for row in made["diff"]["gates"]] == ["within_noise"]
           and sides.get("too_few_independent") and 1 <= sides["b_independent"] < 4, made["headline"])
 

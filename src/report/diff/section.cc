@@ -104,6 +104,7 @@ Facts sides_facts(const DiffReport& report) {
   facts.items.back().label = "to";
   data("noise", std::string(diff_noise_name(report.time.noise)), Unit::kText);
   data("too_few_independent", report.too_few_independent, Unit::kNone);
+  data("apart", report.apart, Unit::kNone);
   const std::optional<double> least = diff_least_change(report);
   data("least_change_ns", least ? Value(static_cast<int64_t>(std::llround(*least))) : Value(),
        Unit::kNanoseconds);

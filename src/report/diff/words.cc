@@ -32,8 +32,20 @@ std::string worth(const DiffSideFacts& side, const std::string& whose) {
          " may be worth no more than " + number;
 }
 
+// "3.49 ms to 25.7 ms"
+std::string range_words(const DiffSideFacts& side) {
+  return format_ns(side.fastest_ns) + " to " + format_ns(side.slowest_ns);
+}
+
 std::string independent_words(const DiffReport& report) {
   if (!report.too_few_independent) return "";
+  if (report.apart) {
+    return "Every iteration of B (" + range_words(report.b) + ") is " +
+           (report.change_ns < 0 ? "faster" : "slower") + " than every one of A (" +
+           range_words(report.a) +
+           "); the size of the change is uncertain, as neighbouring iterations may resemble each "
+           "other.";
+  }
   return "Iterations of a run may resemble those before them: " + worth(report.a, "A's ") + ", " +
          worth(report.b, "B's ") +
          ". If each were independent, the change would be statistically significant; several runs "
@@ -90,7 +102,9 @@ std::string typical_words(const DiffReport& report) {
 // Sentence on the minimum detectable change for this number of iterations.
 std::string least_words(const DiffReport& report) {
   const std::optional<double> least = diff_least_change(report);
-  if (!least || report.time.noise != DiffNoise::kNoise || report.hidden_by_few) return "";
+  if (!least || report.time.noise != DiffNoise::kNoise || report.hidden_by_few || report.apart) {
+    return "";
+  }
   const std::string share =
       report.time.a > 0 ? " (" + format_share(*least / report.time.a) + ")" : "";
   return std::string(report.pairs.empty() ? "With these iterations" : "With these pairs") +
@@ -128,7 +142,7 @@ std::string answer(const DiffReport& report) {
   text += "; " + sizes(report) + ").";
   if (report.hidden_by_few) {
     text = typical_words(report) + text;
-  } else if (time.noise == DiffNoise::kNoise) {
+  } else if (time.noise == DiffNoise::kNoise && !report.apart) {
     text = (report.too_few_independent ? "Too few independent iterations: "
             : is_wide(report)          ? "Too noisy for a conclusion: "
                                        : "No significant change: ") +
@@ -246,7 +260,8 @@ std::string significant_moves(const DiffReport& report, DiffLevelKind kind,
 }
 
 std::string origins(const DiffReport& report, DiffLevelKind kind, const std::string& noun) {
-  const bool noise = report.time.noise == DiffNoise::kNoise && !report.hidden_by_few;
+  const bool noise =
+      report.time.noise == DiffNoise::kNoise && !report.hidden_by_few && !report.apart;
   if (noise) return significant_moves(report, kind, noun);
 
   const std::vector<Move> moves = moves_of(level_of(report, kind));

@@ -130,6 +130,21 @@ TEST(SectionDiff, TooFewIndependentIterationsAreNamed) {
                                   "B's 8 iterations may be worth no more than 1 independent one."));
 }
 
+// Without an interval, iterations that do not overlap still show the direction, and its sources.
+TEST(SectionDiff, IterationsThatDoNotOverlapShowADirection) {
+  DiffReport report = noisy();
+  report.too_few_independent = true;
+  report.apart = true;
+  report.a.fastest_ns = 1'000;
+  report.a.slowest_ns = 2'000;
+  report.b.fastest_ns = 3'000;
+  report.b.slowest_ns = 9'000;
+  const std::vector<std::string> words = diff_words({report, {}, {}});
+  EXPECT_THAT(words[0], ::testing::StartsWith("B is 1.3 % slower"));
+  EXPECT_THAT(words[1], HasSubstr("Every iteration of B (3.00 \u00b5s to 9.00 \u00b5s) is slower "
+                                  "than every one of A (1.00 \u00b5s to 2.00 \u00b5s)"));
+}
+
 // The tables use the words of the headline.
 TEST(SectionDiff, TablesNameSignificanceLikeTheHeadline) {
   DiffReport report = noisy();
