@@ -17,7 +17,7 @@ namespace assay {
 struct HostRecording {
   std::string file;
   bool has_iterations = false;
-  DiffRun by_iteration;
+  DiffRun by_iteration = {};
   DiffRun whole;
 };
 HostRecording host_recording(const LoadedTrace& loaded);

@@ -58,7 +58,7 @@ std::string value_key(const Quantity& quantity);
 
 struct Finding {
   Code code{};
-  FindingWindow window;
+  FindingWindow window = {};
   std::vector<Subject> subjects = {};      // in the order of the message
   std::vector<Quantity> quantities = {};   // the known values of the message
   // Shares of the statement that rest on recorded, inferred and missing events; all 0 if it is not

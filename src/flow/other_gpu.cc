@@ -182,7 +182,8 @@ class Explorer {
   }
 
   RunOnGpu on(const OtherGpu& gpu, const OtherGpus& found) {
-    RunOnGpu out{.gpu = gpu};
+    RunOnGpu out;
+    out.gpu = gpu;
     const FactBook& facts =
         options_.roof.facts == nullptr ? FactBook::built_in() : *options_.roof.facts;
     out.roof = device_roof(facts, {}, gpu.name);

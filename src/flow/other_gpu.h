@@ -17,7 +17,7 @@
 namespace assay {
 
 struct OtherGpuOptions {
-  std::vector<OtherGpu> gpus;
+  std::vector<OtherGpu> gpus = {};
   bool as_recorded = false;  // keep the profiler's overhead on the host
   OtherHost host = {};       // replaces the recorded one
   RoofSources roof = {};

@@ -74,7 +74,8 @@ bool matches(const Text& text, std::string_view name) {
 std::vector<Text> texts_of(std::string_view alternatives) {
   std::vector<Text> texts;
   for (std::string_view part : list_parts(alternatives, '|')) {
-    Text text{.at_begin = part.starts_with('^')};
+    Text text;
+    text.at_begin = part.starts_with('^');
     if (text.at_begin) part.remove_prefix(1);
     const size_t number = std::min(part.find('~'), part.size());
     text.literal = part.substr(0, number);

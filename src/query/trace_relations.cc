@@ -276,9 +276,9 @@ Catalog trace_catalog(const Trace& trace, const Links& links, int64_t rank) {
   Catalog catalog;
   const auto add = [&](const auto& table, const char* name, const char* meaning) {
     Maker maker = table_maker(trace, table, name, meaning, rank);
-    using Table = std::remove_cvref_t<decltype(table)>;
-    if constexpr (std::is_same_v<Table, std::remove_cvref_t<decltype(trace.collectives)>> ||
-                  std::is_same_v<Table, std::remove_cvref_t<decltype(trace.transfers)>>) {
+    using Rows = std::remove_cvref_t<decltype(table)>;
+    if constexpr (std::is_same_v<Rows, std::remove_cvref_t<decltype(trace.collectives)>> ||
+                  std::is_same_v<Rows, std::remove_cvref_t<decltype(trace.transfers)>>) {
       add_activity_columns(maker, trace, std::make_shared<const ActivityRows>(table.activity));
     }
     catalog.relations.push_back(maker.take());

@@ -58,26 +58,27 @@ Value accepted_of(const AnnealingRun& run) {
 }
 
 Table runs_table(const AnnealingReport& report) {
-  struct Run {
+  struct SeededRun {
     uint64_t seed;
     const AnnealingRun& is;
     const AnnealingStep& best;
   };
-  std::vector<Run> runs;
+  std::vector<SeededRun> runs;
   for (const auto& [seed, run] : report.runs) runs.push_back({seed, run, best_of(run)});
   TableOf table(runs,
                 {.key = "runs", .title = "Searches for a training subset", .terminal_limit = 0});
-  table.add(keys::seed, [](const Run& r) { return seed_of(r.seed, r.is); })
-      .add(keys::steps, [](const Run& r) { return r.is.log.size() - (r.is.exhaustive ? 0 : 1); })
-      .add(keys::accepted, [](const Run& r) { return accepted_of(r.is); })
-      .add(keys::mean_error, [](const Run& r) { return mean_error(r.is); })
-      .add(keys::best_error, [](const Run& r) { return r.best.error; })
-      .add(keys::best_rows, [](const Run& r) { return r.best.rows; })
+  table.add(keys::seed, [](const SeededRun& r) { return seed_of(r.seed, r.is); })
+      .add(keys::steps,
+           [](const SeededRun& r) { return r.is.log.size() - (r.is.exhaustive ? 0 : 1); })
+      .add(keys::accepted, [](const SeededRun& r) { return accepted_of(r.is); })
+      .add(keys::mean_error, [](const SeededRun& r) { return mean_error(r.is); })
+      .add(keys::best_error, [](const SeededRun& r) { return r.best.error; })
+      .add(keys::best_rows, [](const SeededRun& r) { return r.best.rows; })
       .add(keys::best_in_len,
-           [](const Run& r) { return values_text(r.is.values.in_len, r.best.subset.in_len); })
+           [](const SeededRun& r) { return values_text(r.is.values.in_len, r.best.subset.in_len); })
       .add(keys::best_batch,
-           [](const Run& r) { return values_text(r.is.values.batch, r.best.subset.batch); })
-      .add(keys::interrupted, [](const Run& r) { return r.is.interrupted; });
+           [](const SeededRun& r) { return values_text(r.is.values.batch, r.best.subset.batch); })
+      .add(keys::interrupted, [](const SeededRun& r) { return r.is.interrupted; });
   return table;
 }
 
