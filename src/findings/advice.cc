@@ -1,6 +1,7 @@
 #include "findings/advice.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <utility>
 
@@ -145,11 +146,31 @@ const Advice* advice_for(std::string_view cause, const RunFacts& facts) {
   return nullptr;
 }
 
+namespace {
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// A text that kernel filters of profilers match in the name of the leading kernel: they search for
+// a part of the function's name. Empty if the name is not an identifier.
+std::string_view kernel_filter(const RunFacts& facts) {
+  constexpr size_t kMost = 28;  // keeps a command within a line
+  const std::string_view name = facts.longest_function;
+  const bool plain = std::all_of(name.begin(), name.end(),
+                                 [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return plain ? name.substr(0, kMost) : std::string_view();
+}
+
+}  // namespace
+
 void fill_advice(const Advice& advice, const RunFacts& facts, Finding& finding) {
   std::string text(advice.code);
-  for (size_t at = text.find("\\n"); at != std::string::npos; at = text.find("\\n", at)) {
-    text.replace(at, 2, "\n");
-  }
+  replace_all(text, "\\n", "\n");
+  const std::string_view filter = kernel_filter(facts);
+  if (!filter.empty()) replace_all(text, "KERNEL", filter);
   finding.text("code", std::move(text)).text("source", std::string(advice.source));
   for (const ProgramSeen& one : facts.program.seen) {
     const bool configured = one.layer == ProgramLayer::kEngine || one.layer == ProgramLayer::kTrainer;

@@ -391,6 +391,7 @@ void RunFacts::fill_kernels(const FlowAnswer& answer) {
     kind_roofed_ns = kind.roofed_ns;
     kind_roof_ns = kind.roof_ns;
     longest_of_kind = describe_kernel(trace.text(kind.longest));
+    longest_function = base_kernel_name(trace.text(kind.longest));
     kind_by_library = answer.report.kernels->of(kind.longest).vendor_library;
     for (const NamedWork& work : verdict.work) {
       if (work.name != kind.longest) continue;

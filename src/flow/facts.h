@@ -171,6 +171,7 @@ class RunFacts {
   int64_t kind_ns = 0;
   uint64_t kind_count = 0;
   std::string longest_of_kind;
+  std::string longest_function;  // base_kernel_name() of that kernel
   TimeByName second_kind;
   std::string longest_kernel;      // by summed time
   uint64_t longest_of_kind_runs = 0;

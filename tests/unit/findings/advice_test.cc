@@ -132,6 +132,23 @@ TEST(Advice, CompiledRunsAreNotAskedToCompile) {
   }
 }
 
+// A command for a profiler of kernels can be typed as it stands.
+TEST(Advice, KernelFiltersNameTheLeadingKernel) {
+  MadeRun run{run_of(20'000, 100'000, "gemm", "aten::mm")};
+  Advice advice;
+  advice.code = "ncu -k regex:KERNEL PROGRAM";
+  const auto code_for = [&](const std::string& function) {
+    run.facts.longest_function = function;
+    Finding finding;
+    fill_advice(advice, run.facts, finding);
+    return *finding.find("code")->value.get<std::string>();
+  };
+  EXPECT_EQ(code_for("reduce_baseline"), "ncu -k regex:reduce_baseline PROGRAM");
+  EXPECT_EQ(code_for(std::string(40, 'a')), "ncu -k regex:" + std::string(28, 'a') + " PROGRAM");
+  EXPECT_EQ(code_for("a $(rm b)"), "ncu -k regex:KERNEL PROGRAM") << "not an identifier";
+  EXPECT_EQ(code_for(""), "ncu -k regex:KERNEL PROGRAM");
+}
+
 TEST(Advice, EveryBottleneckHasANextAction) {
   for (const std::string_view kernel : {"gemm", "stencil", "void at::native::elementwise_kernel"}) {
     for (const std::string_view op : {"aten::mm", "user_op", "sgl_kernel::rmsnorm"}) {
