@@ -138,6 +138,17 @@ const ActionRule kTitles[] = {
                  out.named("kernel", SubjectKind::kKernel, describe_kernel(f.products.half.kernel))),
 };
 
+// CPython asks the thread that holds the GIL to yield after sys.getswitchinterval(), 5 ms by
+// default. A thread that waits for a busy one stalls for little longer.
+bool last_a_switch_interval(const RunFacts& f) {
+  constexpr uint64_t kEnough = 10;
+  constexpr int64_t kSwitchNs = 5 * kMillisecondNs;
+  constexpr int64_t kLateNs = kMillisecondNs / 2;
+  const DurationSpread& spread = f.stalls.spread;
+  return spread.count >= kEnough && spread.median_ns >= kSwitchNs &&
+         spread.median_ns <= kSwitchNs + kLateNs;
+}
+
 void fill_longest_stall(const RunFacts& f, Finding& out) {
   out.ns("longest", f.stalls.longest.end_ns - f.stalls.longest.start_ns)
       .ns("at", f.stalls.longest.start_ns - f.window.start_ns);
@@ -155,9 +166,9 @@ bool between(const RunFacts& f) {
          !f.largest(between_cause(f)).name.empty();
 }
 const ActionRule kHows[] = {
-    ASSAY_ACTION("device_work", kHowKernelRuns, !f.kind_name.empty(),
-                 out.named("kernel", SubjectKind::kKernel, f.longest_of_kind)
-                     .count("runs", f.kind_count)),
+    ASSAY_ACTION(
+        "device_work", kHowKernelRuns, !f.kind_name.empty(),
+        out.named("kernel", SubjectKind::kKernel, f.longest_of_kind).count("runs", f.kind_count)),
     ASSAY_ACTION("device_work", kHowKernelTotal, f.longest_of_kind_runs > 0,
                  out.count("runs", f.longest_of_kind_runs).ns("time", f.longest_of_kind_ns)),
 
@@ -167,7 +178,8 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("cheaper_host", kHowCaptureWherePossible, !f.python_main.empty()),
     ASSAY_ACTION("cheaper_host", kHowLargestContributor, between(f),
                  fill_largest(f, between_cause(f), "name", out)),
-    ASSAY_ACTION("cheaper_host", kHowInputOnCpu, advises(f, HostAdvice::kShortenOne) && f.stalls.on_cpu),
+    ASSAY_ACTION("cheaper_host", kHowInputOnCpu,
+                 advises(f, HostAdvice::kShortenOne) && f.stalls.on_cpu),
     ASSAY_ACTION("cheaper_host", kHowStallWait,
                  advises(f, HostAdvice::kShortenOne) && f.stalls.waits,
                  out.ns("longest", f.stalls.longest.end_ns - f.stalls.longest.start_ns)),
@@ -178,7 +190,8 @@ const ActionRule kHows[] = {
                  advises(f, HostAdvice::kShortenOne) && by_page_faults(f)),
     ASSAY_ACTION("cheaper_host", kHowStallEachIteration,
                  advises(f, HostAdvice::kShortenOne) && f.stalls.each_iteration),
-    ASSAY_ACTION("cheaper_host", kHowStallRare, advises(f, HostAdvice::kShortenOne) && f.stalls.rare),
+    ASSAY_ACTION("cheaper_host", kHowStallRare,
+                 advises(f, HostAdvice::kShortenOne) && f.stalls.rare),
     ASSAY_ACTION("cheaper_host", kHowStallGil,
                  advises(f, HostAdvice::kShortenOne) && !f.stalls.other_thread.empty(),
                  out.named("function", SubjectKind::kFunction, f.stalls.name)),
@@ -187,8 +200,13 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("cheaper_host", kHowStallOtherThread,
                  advises(f, HostAdvice::kRecordHost) && !f.stalls.other_thread.empty(),
                  out.named("holder", SubjectKind::kFunction, f.stalls.other_thread)),
+    ASSAY_ACTION(
+        "cheaper_host", kHowStallSwitchInterval,
+        advises(f, HostAdvice::kRecordHost) && edits_pytorch(f) && last_a_switch_interval(f),
+        out.ns("median", f.stalls.spread.median_ns)),
     ASSAY_ACTION("cheaper_host", kHowStallRecordTorchLongest,
-                 advises(f, HostAdvice::kRecordHost) && edits_pytorch(f), fill_longest_stall(f, out)),
+                 advises(f, HostAdvice::kRecordHost) && edits_pytorch(f),
+                 fill_longest_stall(f, out)),
     ASSAY_ACTION("cheaper_host", kHowStallRecordNsys,
                  advises(f, HostAdvice::kRecordHost) && f.tracer == Tracer::kNsightSystems),
     ASSAY_ACTION("cheaper_host", kHowStallLongest, advises(f, HostAdvice::kRecordHost),
@@ -202,7 +220,7 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("faster_cpu", kHowFasterCpu, true),
     ASSAY_ACTION("compare_ranks", kHowCompareRanks, true),
 
-    ASSAY_ACTION("input", kHowInputOneWait, f.input.one_wait && edits_pytorch(f),
+    ASSAY_ACTION("input", kHowInputOneWait, f.input.one_wait&& edits_pytorch(f),
                  out.ns("longest", f.input.longest_ns)),
     ASSAY_ACTION("input", kHowInputBeginEarlier, f.input.one_wait,
                  out.ns("longest", f.input.longest_ns)),
@@ -219,8 +237,7 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("remove_syncs", kHowSyncValueRead,
                  f.sync_value_read && !f.largest(FlowCause::kSync).name.empty(),
                  fill_largest(f, FlowCause::kSync, "call", out)),
-    ASSAY_ACTION("remove_syncs", kHowLargestContributor,
-                 !f.largest(FlowCause::kSync).name.empty(),
+    ASSAY_ACTION("remove_syncs", kHowLargestContributor, !f.largest(FlowCause::kSync).name.empty(),
                  fill_largest(f, FlowCause::kSync, "name", out)),
 
     ASSAY_ACTION("allocation", kHowAllocPinnedOnce, f.allocation.host_memory),
@@ -246,7 +263,8 @@ const ActionRule kHows[] = {
     ASSAY_ACTION("allocation", kHowAllocAnyPool, true),
 
     ASSAY_ACTION("copies", kHowCopyEmpty, f.copy.direction == Direction::kFill && edits_pytorch(f)),
-    ASSAY_ACTION("copies", kHowCopyViews, f.copy.direction == Direction::kOnDevice && edits_pytorch(f)),
+    ASSAY_ACTION("copies", kHowCopyViews,
+                 f.copy.direction == Direction::kOnDevice && edits_pytorch(f)),
     ASSAY_ACTION("copies", kHowCopyBetweenGpus, f.copy.direction == Direction::kBetweenDevices),
     ASSAY_ACTION("copies", kHowCopyLimit, mostly_copies(f),
                  out.ns("copies", f.evidence.copy_ns)
