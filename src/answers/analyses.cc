@@ -111,16 +111,22 @@ Result<Analyses> analyze_trace(const LoadedTrace& loaded, const AnalysesOptions&
   asked.launch.flow = &found.flow.all_devices();
   asked.breakdown.flow = &found.flow.devices;
   asked.breakdown.replays = &found.flow.replays;
-  ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
-  ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
+  if (options.modules) {
+    ASSAY_TRY_ASSIGN(found.launch, analyze_launch(trace, links, windows, asked.launch));
+    ASSAY_TRY_ASSIGN(found.fusion, analyze_fusion(trace, links, windows, asked.fusion));
+  }
   // The input is complete and must not change until the result is taken.
   Beside<WhatIf> tried(
       [&, chains = chain_edits(found.fusion)](const std::atomic<bool>&) {
         return try_levers(model, judged.iterations, found.flow, found.verdict, chains, options);
       },
       options.levers && options.in_thread && trace.activities.size() >= kWorthAThread);
-  ASSAY_TRY_ASSIGN(found.overhead, analyze_overhead(trace, links, windows, asked.overhead));
-  ASSAY_TRY_ASSIGN(found.breakdown, analyze_breakdown(trace, links, windows, asked.breakdown));
+  if (options.modules) {
+    ASSAY_TRY_ASSIGN(found.overhead, analyze_overhead(trace, links, windows, asked.overhead));
+  }
+  if (options.modules || found.verdict.bound == BoundBy::kGpu) {
+    ASSAY_TRY_ASSIGN(found.breakdown, analyze_breakdown(trace, links, windows, asked.breakdown));
+  }
   if (options.meanwhile) ASSAY_TRY(options.meanwhile(found));
   if (options.levers) found.tried = tried.take();
   if (options.path) found.path = path_slices(model.run, model.graph, found.flow.path);

@@ -36,6 +36,8 @@ struct AnalysesOptions {
   RankFold* fold = nullptr;                                         // filled if not null
   std::string part = {};                                            // as TraceRequest::part
   bool levers = true;                                               // fill Analyses::tried
+  // Fill launch, fusion and overhead, and breakdown. The diagnosis and its actions need neither.
+  bool modules = true;
   size_t together = 0;                                              // WhatIfOptions::together
   bool points = false;                                              // WhatIfOptions::points
   bool reach = false;                                               // WhatIfOptions::reach

@@ -38,6 +38,13 @@
 namespace assay {
 namespace {
 
+// True if nothing but the short answer of this trace is shown. Telemetry is compared with the
+// breakdown, and a job's answer joins the breakdowns of its ranks.
+bool is_card_only(const ReportRequest& request, const LoadedTrace& loaded) {
+  return request.card_only && loaded.among <= 1 && request.telemetry.files.empty() &&
+         !request.timelines && !request.timeline;
+}
+
 AnalysesOptions analyses_options(const ReportRequest& request, const LaunchFloor& floor,
                                  bool rank_graph) {
   AnalysesOptions options{.fusion = request.fusion};
@@ -106,10 +113,13 @@ Status find_rest(const ReportRequest& request, const LoadedTrace& loaded, const 
                  Findings& found) {
   const ReplayReport& replays = analyses.flow.replays;
   if (request.captures.empty()) tell_recordings(replays, request.traces.listener);
+  const bool card_only = is_card_only(request, loaded);
+  if (card_only && analyses.verdict.bound != BoundBy::kGpu) return Ok{};
   ASSAY_TRY_ASSIGN(found.telemetry, telemetry_of(request, loaded, analyses.breakdown));
   RoofReader roof(FactBook::built_in(), "");
   roof.add(loaded.trace, loaded.links, *loaded.kernels, analyses.breakdown, &replays);
   found.roof = roof.finish();
+  if (card_only) return Ok{};
   add_memory(loaded.trace, loaded.links, analyses.breakdown, found.memory);
   if (request.timelines) {
     found.lanes = lane_bytes(loaded.trace, loaded.links, loaded.windows, analyses.flow,
@@ -142,6 +152,7 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
       return Ok{};
     };
   }
+  options.modules = !is_card_only(request, loaded);
   options.on_model = [&](const FlowModel& model) -> Status {
     ASSAY_TRY_ASSIGN(found.untraced, untraced_times(loaded, model, request.untraced));
     return Ok{};
@@ -151,6 +162,7 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   };
   ASSAY_TRY_ASSIGN(found.analyses, analyze_trace(loaded, options));
   clock.mark("analyse");
+  if (!options.modules) return found;
   ASSAY_TRY(give_timeline(request, loaded, found, clock));
   if (rank_graph) {
     found.record =
@@ -295,6 +307,13 @@ void add_energy_per_token(const ReportRequest& request, const Serving& serving,
   if (!words.empty()) content.verdict.push_back(std::move(words));
 }
 
+void add_other_gpus(const Findings& found, TraceContent& content) {
+  if (!found.other_gpus) return;
+  const OtherGpuFindings& on = *found.other_gpus;
+  content.sections.push_back(
+      other_gpu_section_with_words({found.analyses.flow, on.gpus, on.costs}));
+}
+
 Section report_trust(const Findings& found, const findings::Diagnosis& diagnosis,
                      const LoadedTrace& loaded) {
   const Analyses& of = found.analyses;
@@ -361,6 +380,12 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   const std::vector<std::string> own_headline =
       add_untraced(request, untraced, measured.get(), *content.answer);
   content.rank = rank_of_answer(answer, diagnosis);
+  if (is_card_only(request, loaded)) {
+    content.sections.push_back(flow_section(answer, levers));
+    content.sections.push_back(decision_section(found.analyses.flow.decision));
+    add_other_gpus(found, content);
+    return content;
+  }
   content.lanes = std::move(found.lanes.lanes);
   content.lane_details = std::move(found.lanes.details);
   content.overview = launch_overview(launch.whole);
@@ -369,11 +394,7 @@ Result<TraceContent> report_content(const ReportRequest& request, const LoadedTr
   content.sections.push_back(flow_section(answer, levers));
   add_energy_per_token(request, found.analyses.flow.serving, loaded, content);
   content.sections.push_back(decision_section(found.analyses.flow.decision));
-  if (found.other_gpus) {
-    const OtherGpuFindings& on = *found.other_gpus;
-    content.sections.push_back(
-        other_gpu_section_with_words({found.analyses.flow, on.gpus, on.costs}));
-  }
+  add_other_gpus(found, content);
   if (request.untraced != "none") {
     content.sections.push_back(untraced_section(
         untraced, levers, measured ? &measured->flow.tried : nullptr, own_headline));

@@ -31,6 +31,8 @@ struct ReportRequest {
   std::vector<std::string> captures = {};  // traces in which graphs were recorded
   // Graphs of the files in `captures`, filled by answer_report.
   std::shared_ptr<const std::vector<CapturedGraph>> captured = {};
+  // Only the answer on one screen is shown: of a single trace, what it does not need is left out.
+  bool card_only = false;
   bool everything = false;          // all rows of every table, without the limits for readers
   bool timelines = false;           // charts of every launch and the timeline, for the page
   bool reach = false;               // also intervals of the actions' gains; implied by a page

@@ -286,6 +286,11 @@ bool wants_json(const CommonOptions& options) {
   return format && *format == Format::kJson;
 }
 
+bool wants_card(const CommonOptions& options) {
+  const auto format = output_format(options);
+  return format && *format == Format::kTerminal && !options.full && options.output == "-";
+}
+
 namespace {
 
 Status write_as_asked(const Document& document, const CommonOptions& options) {

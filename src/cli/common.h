@@ -66,6 +66,8 @@ Status check_output(const CommonOptions& options, const std::vector<std::string>
 // True if the output is HTML; its charts may need another pass over the trace.
 bool wants_page(const CommonOptions& options);
 bool wants_json(const CommonOptions& options);
+// True if the output is the short answer on the terminal, and nothing else.
+bool wants_card(const CommonOptions& options);
 // Writes the answer, or prints the error. Returns the process's exit code.
 int write_answer(const Result<Answer>& answer, const CommonOptions& options);
 // The same for a document alone; data loss is taken from its import log.

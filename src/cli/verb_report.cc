@@ -74,6 +74,7 @@ int run(ReportVerb& verb) {
   verb.request.fusion = fusion_options(verb.fusion);
   verb.request.timelines = wants_page(verb.common);
   verb.request.reach = wants_json(verb.common);
+  verb.request.card_only = wants_card(verb.common);
   if (verb.perfetto.empty()) return write_answer(answer_report(verb.request), verb.common);
   const auto code = write_with_timeline(verb);
   return code ? *code : fail(code.error());
