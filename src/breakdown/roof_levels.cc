@@ -35,7 +35,10 @@ void compare_with_cache(const OpWork& work, int64_t dur_ns, int64_t unsure_ns,
 // recorder's clock; a smaller advantage does not count as faster.
 RoofSums sums_of_call(const OpWork& work, int64_t dur_ns, uint64_t kernels, int64_t unsure_ns,
                       const DeviceRoof& roof) {
-  RoofSums sums{.calls = 1, .kernels = kernels, .dur_ns = dur_ns};
+  RoofSums sums;
+  sums.calls = 1;
+  sums.kernels = kernels;
+  sums.dur_ns = dur_ns;
   sums.flop = work.flop;
   sums.bytes = work.bytes();
   if (!roof.exists()) return sums;

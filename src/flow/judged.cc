@@ -147,7 +147,9 @@ uint64_t whole_within(const Windows& iterations, Interval span) {
 size_t carve(Interval span, const Windows& iterations, std::vector<Stretch>& parts) {
   std::vector<Stretch> before;
   std::vector<Stretch> after;
-  Stretch asked{.kind = StretchKind::kAsked, .span = span};
+  Stretch asked;
+  asked.kind = StretchKind::kAsked;
+  asked.span = span;
   int64_t most_ns = 0;
   for (const Stretch& part : parts) {
     const auto keep = [&](std::vector<Stretch>& side, int64_t start_ns, int64_t end_ns) {

@@ -31,10 +31,10 @@ enum class RequestClock : uint8_t {
 };
 
 struct RequestLog {
-  std::string file;
-  std::string format;  // "otlp", "jaeger", "sglang", "bench"
+  std::string file = {};
+  std::string format = {};  // "otlp", "jaeger", "sglang", "bench"
   RequestClock clock = RequestClock::kWall;
-  std::vector<RequestRecord> requests;
+  std::vector<RequestRecord> requests = {};
   uint64_t failed = 0;  // requests that ended with an error
   uint64_t unread = 0;  // entries of an unknown form
 };

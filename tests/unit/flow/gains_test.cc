@@ -157,16 +157,18 @@ TEST(Gains, NamesThatOverlapElsewhereAreInNoOrder) {
 // Calls of one name stage bytes for 30 ms or wait for their copy of 30 ms. How long staging takes is not the usual time
 // of a call that waits.
 TEST(Gains, ACallThatWaitsForItsCopyDoesNoStaging) {
-  constexpr int64_t kMs = 1'000'000;
+  constexpr int64_t kMillisecond = 1'000'000;
   TraceMaker maker;
   int64_t now_ns = 0;
   for (uint32_t i = 0; i < 20; i += 2) {
-    maker.call(1, "cudaMemcpyAsync", now_ns, 30 * kMs, i + 1)
-        .copy(0, 7, "Memcpy HtoD (Pageable -> Device)", now_ns + kMs / 4, 30 * kMs, i + 1);
-    now_ns += 31 * kMs;
-    maker.call(1, "cudaMemcpyAsync", now_ns, 31 * kMs, i + 2)
-        .copy(0, 7, "Memcpy DtoH (Device -> Pageable)", now_ns + kMs / 4, 30 * kMs, i + 2);
-    now_ns += 32 * kMs;
+    maker.call(1, "cudaMemcpyAsync", now_ns, 30 * kMillisecond, i + 1)
+        .copy(0, 7, "Memcpy HtoD (Pageable -> Device)", now_ns + kMillisecond / 4,
+              30 * kMillisecond, i + 1);
+    now_ns += 31 * kMillisecond;
+    maker.call(1, "cudaMemcpyAsync", now_ns, 31 * kMillisecond, i + 2)
+        .copy(0, 7, "Memcpy DtoH (Device -> Pageable)", now_ns + kMillisecond / 4,
+              30 * kMillisecond, i + 2);
+    now_ns += 32 * kMillisecond;
   }
   const Decision decision = of(maker.build());
   EXPECT_EQ(decision.word, GainGroup::kCopy);
