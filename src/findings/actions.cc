@@ -80,6 +80,7 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("cuda_graph", kActionHipGraph, hip(f)),
     ASSAY_ACTION("cuda_graph", kActionGraphOrFewerLaunches, true),
 
+    ASSAY_ACTION("cheaper_host", kActionReplayCompiledCode, f.python_main_compiled),
     ASSAY_ACTION("cheaper_host", kActionHostStallsShorten, !f.python_main.empty(),
                  out.named("function", SubjectKind::kFunction, f.python_main)),
     ASSAY_ACTION("cheaper_host", kActionReduceHostWorkBetweenGraphs,
@@ -97,7 +98,8 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("cheaper_host", kActionHostStallsShorten,
                  advises(f, HostAdvice::kShortenOne) && f.stalls.in_one,
                  out.named("function", SubjectKind::kFunction, f.stalls.name)),
-    ASSAY_ACTION("cheaper_host", kActionHostStallsShortenSeveral, advises(f, HostAdvice::kShortenOne),
+    ASSAY_ACTION("cheaper_host", kActionHostStallsShortenSeveral,
+                 advises(f, HostAdvice::kShortenOne),
                  out.named("function", SubjectKind::kFunction, f.stalls.name)),
     ASSAY_ACTION("cheaper_host", kActionHostStallsRecord, advises(f, HostAdvice::kRecordHost)),
     ASSAY_ACTION("cheaper_host", kActionHostStallsHolder,
@@ -132,10 +134,12 @@ const ActionRule kTitles[] = {
     ASSAY_ACTION("compare_ranks", kActionCompareRanks, true),
     ASSAY_ACTION("fuse_chains", kActionFuseChains, true, out.count("chains", f.chains.chains)),
     ASSAY_ACTION("batch", kActionBatch, true),
-    ASSAY_ACTION("smaller_type", kActionSmallerType, true,
-                 out.named("kernel", SubjectKind::kKernel, describe_kernel(f.products.fp32.kernel))),
-    ASSAY_ACTION("fp8", kActionFp8, true,
-                 out.named("kernel", SubjectKind::kKernel, describe_kernel(f.products.half.kernel))),
+    ASSAY_ACTION(
+        "smaller_type", kActionSmallerType, true,
+        out.named("kernel", SubjectKind::kKernel, describe_kernel(f.products.fp32.kernel))),
+    ASSAY_ACTION(
+        "fp8", kActionFp8, true,
+        out.named("kernel", SubjectKind::kKernel, describe_kernel(f.products.half.kernel))),
 };
 
 // CPython asks the thread that holds the GIL to yield after sys.getswitchinterval(), 5 ms by

@@ -430,6 +430,7 @@ void RunFacts::fill_host(const FlowAnswer& answer) {
   }
   if (const Contributor* main = most_of_host(answer)) {
     python_main = contributor_name(answer.trace, *main);
+    python_main_compiled = is_inductor_code(python_main);
     python_main_ns = main->ns;
   }
   host_range = label_of_host(answer);

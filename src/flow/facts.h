@@ -196,6 +196,7 @@ class RunFacts {
   // operators that compute on the CPU for half of the host's part
   std::vector<std::string> cpu_ops;
   std::string python_main;           // Python function with half of the host's part
+  bool python_main_compiled = false;  // it is code that Inductor wrote
   int64_t python_main_ns = 0;        // its idle time, over all devices
   std::string host_range;            // label_of_host()
   std::vector<FlowCause> host_parts;  // largest first

@@ -196,6 +196,18 @@ bool waits_for_others(std::string_view name) {
   return kind.lock || kind.outside || is_waiting_label(name);
 }
 
+bool is_inductor_code(std::string_view frame) {
+  constexpr size_t kNameLength = 52;
+  const size_t end = frame.find(".py(");
+  if (end == std::string_view::npos) return false;
+  const std::string_view path = frame.substr(0, end);
+  if (path.find("torchinductor_") != std::string_view::npos) return true;
+  const std::string_view file = path.substr(path.find_last_of("/\\") + 1);
+  return file.size() == kNameLength && file.front() == 'c' &&
+         std::all_of(file.begin(), file.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7'); });
+}
+
 const HostName& HostNames::of(StringId name) {
   if (!asked_[name.index()]) {
     asked_[name.index()] = true;

@@ -156,16 +156,14 @@ const RunRule kHeadlines[] = {
     ASSAY_RULE(kInsufficientDataUnlinked,
                f.bottleneck == BoundBy::kTooLittle && f.too_little == TooLittle::kUnlinked,
                out.fraction("linked", f.linked_share)),
-    ASSAY_RULE(kInsufficientDataGraphCapture,
-               insufficient(f) && f.capture_leads,
+    ASSAY_RULE(kInsufficientDataGraphCapture, insufficient(f) && f.capture_leads,
                out.count("activities", f.evidence.works).count("graphs", f.evidence.captures)),
     ASSAY_RULE(kInsufficientDataWarmup,
                insufficient(f) && f.init_ns * 2 > f.total.idle_ns && f.total.idle_ns > 0,
                out.count("activities", f.evidence.works);
                if (!f.init_name.empty()) out.named("name", SubjectKind::kOperator, f.init_name)
                    .ns("name_time", f.init_name_ns)),
-    ASSAY_RULE(kInsufficientDataFew, insufficient(f),
-               out.count("activities", f.evidence.works)),
+    ASSAY_RULE(kInsufficientDataFew, insufficient(f), out.count("activities", f.evidence.works)),
     ASSAY_RULE(kNoHostData, f.bottleneck == BoundBy::kNoHost, out.share("idle", f.total.idle_ns)),
 
     ASSAY_RULE(kUndeterminedNoLaunchRecord,
@@ -186,8 +184,8 @@ const RunRule kHeadlines[] = {
     ASSAY_RULE(kUndecidedGains, decided(f, GainRelation::kUndecided), fill_gains(f, out);
                out.share("idle", f.total.idle_ns)),
 
-    ASSAY_RULE(kWarmupBoundRecurring,
-               f.bottleneck == BoundBy::kColdStart && f.init_iterations > 0, fill_init(f, out);
+    ASSAY_RULE(kWarmupBoundRecurring, f.bottleneck == BoundBy::kColdStart && f.init_iterations > 0,
+               fill_init(f, out);
                out.count("slow_iterations", f.init_iterations).count("iterations", f.iterations)),
     ASSAY_RULE(kWarmupBoundMidRun, f.bottleneck == BoundBy::kColdStart && f.init_mid_run,
                fill_init(f, out)),
@@ -211,25 +209,24 @@ const RunRule kHeadlines[] = {
                    .named("collective", SubjectKind::kCollective, f.longest_collective)),
     ASSAY_RULE(kGpuBoundExposedCopies, f.bottleneck == BoundBy::kGpu && copies_are_exposed(f),
                out.share("compute", f.total.compute_ns).share("exposed_copy", f.total.copy_ns)),
-    ASSAY_RULE(kGpuBoundBusy, f.bottleneck == BoundBy::kGpu && f.total.compute_ns < f.total_ns / 2,
-               out.share("busy", f.busy_ns()).named("kernel", SubjectKind::kKernel,
-                                                    f.longest_kernel)),
+    ASSAY_RULE(
+        kGpuBoundBusy, f.bottleneck == BoundBy::kGpu && f.total.compute_ns < f.total_ns / 2,
+        out.share("busy", f.busy_ns()).named("kernel", SubjectKind::kKernel, f.longest_kernel)),
     ASSAY_RULE(kGpuBoundCompute, f.bottleneck == BoundBy::kGpu && f.kind_name.empty(),
                fill_kernel(f, out)),
     ASSAY_RULE(kGpuBoundFewIterations, f.bottleneck == BoundBy::kGpu && kind_in_few_iterations(f),
-               out.share("compute", f.total.compute_ns).named("kind", SubjectKind::kKernelKind,
-                                                              f.kind_name);
-               out.count("iterations", f.replayed_iterations)),
-    ASSAY_RULE(kGpuBoundKernelKind, f.bottleneck == BoundBy::kGpu,
                out.share("compute", f.total.compute_ns)
-                   .named("kind", SubjectKind::kKernelKind, f.kind_name)
-                   .ns("kind_time", f.kind_ns);
-               if (!collectives_overlap(f)) out.named("kernel", SubjectKind::kKernel,
-                                                      f.longest_of_kind)),
+                   .named("kind", SubjectKind::kKernelKind, f.kind_name);
+               out.count("iterations", f.replayed_iterations)),
+    ASSAY_RULE(
+        kGpuBoundKernelKind, f.bottleneck == BoundBy::kGpu,
+        out.share("compute", f.total.compute_ns)
+            .named("kind", SubjectKind::kKernelKind, f.kind_name)
+            .ns("kind_time", f.kind_ns);
+        if (!collectives_overlap(f)) out.named("kernel", SubjectKind::kKernel, f.longest_of_kind)),
 
     ASSAY_RULE(kCopyBoundPipeline, f.bottleneck == BoundBy::kCopy && f.gpu_busy_enough,
-               out.ns("copies", f.evidence.copy_ns).named("copy", SubjectKind::kCopy,
-                                                          f.copy.name)),
+               out.ns("copies", f.evidence.copy_ns).named("copy", SubjectKind::kCopy, f.copy.name)),
     ASSAY_RULE(kCopyBoundBetweenKernels,
                f.bottleneck == BoundBy::kCopy && f.path_kernel_ns > f.path_copy_ns,
                fill_copy(f, out);
@@ -242,8 +239,8 @@ const RunRule kHeadlines[] = {
                    .named("collective", SubjectKind::kCollective, f.longest_collective)),
     ASSAY_RULE(kCommBoundOneRank, f.bottleneck == BoundBy::kCollectiveWait,
                out.share("exposed_comm", f.total.collective_ns);
-               if (!comm_gains_little(f)) out.named("collective", SubjectKind::kCollective,
-                                                    f.longest_collective)),
+               if (!comm_gains_little(f))
+                   out.named("collective", SubjectKind::kCollective, f.longest_collective)),
     ASSAY_RULE(kDataLoadingBound, f.bottleneck == BoundBy::kInput,
                out.share("input", f.lost_to(f.bottleneck))
                    .named("loader", SubjectKind::kOperator,
@@ -285,8 +282,7 @@ const RunRule kHeadlines[] = {
                out.named("name", SubjectKind::kFunction, f.stalls.name)
                    .named("holder", SubjectKind::kFunction, f.stalls.holder)),
     ASSAY_RULE(kHostBoundStallsUnrecorded, waits(f) && f.stalls.name.empty(), fill_stalls(f, out)),
-    ASSAY_RULE(kHostBoundStallsInRange,
-               waits(f) && f.stalls.source == StallFacts::Source::kRange,
+    ASSAY_RULE(kHostBoundStallsInRange, waits(f) && f.stalls.source == StallFacts::Source::kRange,
                fill_stalls(f, out);
                out.named("label", SubjectKind::kRange, f.stalls.name)),
     ASSAY_RULE(kHostBoundStallsWaiting, waits(f) && f.stalls.waits, fill_stalls(f, out);
@@ -311,17 +307,21 @@ const RunRule kHeadlines[] = {
     ASSAY_RULE(kHostBoundCpuCompute, !f.cpu_ops.empty(),
                out.share("host", f.lost_to(BoundBy::kHost)).list("ops", f.cpu_ops);
                out.named("label", SubjectKind::kRange, f.host_range)),
+    ASSAY_RULE(
+        kHostBoundCompiledCode, f.python_main_compiled,
+        out.share("host", f.lost_to(BoundBy::kHost)).about(SubjectKind::kFunction, f.python_main)),
     ASSAY_RULE(kHostBoundPythonFunction, !f.python_main.empty(),
                out.share("host", f.lost_to(BoundBy::kHost))
                    .named("function", SubjectKind::kFunction, f.python_main)),
-    ASSAY_RULE(kHostBoundLaunching, true, out.share("host", f.lost_to(BoundBy::kHost));
-               out.list("parts", host_part_names(f));
-               if (names_second_part(f) && f.host_parts[1] == FlowCause::kLatency) {
-                 out.ns("latency", f.idle(FlowCause::kLatency));
-               }
-               for (const FlowCause part : shown_host_parts(f)) {
-                 out.about(SubjectKind::kCause, std::string(flow_cause_name(part)));
-               } out.named("label", SubjectKind::kRange, f.host_range)),
+    ASSAY_RULE(
+        kHostBoundLaunching, true, out.share("host", f.lost_to(BoundBy::kHost));
+        out.list("parts", host_part_names(f));
+        if (names_second_part(f) && f.host_parts[1] == FlowCause::kLatency) {
+          out.ns("latency", f.idle(FlowCause::kLatency));
+        } for (const FlowCause part
+               : shown_host_parts(f)) {
+          out.about(SubjectKind::kCause, std::string(flow_cause_name(part)));
+        } out.named("label", SubjectKind::kRange, f.host_range)),
 };
 
 void fill_outside(const HostOnly& host, Finding& out) {

@@ -37,6 +37,18 @@ TEST(HostNames, MarksOfIterationsHaveNoOtherMeaning) {
   }
 }
 
+TEST(HostNames, CodeThatInductorWrote) {
+  const std::string hash = "cov463qhi2m2kw6ldmzzijfv5t3cjjklfci3qly3nsw6upcskct3";
+  EXPECT_TRUE(is_inductor_code("/tmp/torchinductor_root/ov/any.py(2533): call"));
+  EXPECT_TRUE(is_inductor_code("/cache/ov/" + hash + ".py(2533): call"));
+  EXPECT_TRUE(is_inductor_code(hash + ".py(1): call"));
+  for (const std::string& name :
+       {std::string("model.py(3): call"), "/x/" + hash + "a.py(3): call", hash,
+        std::string("torch/_inductor/codecache.py(9): load"), std::string()}) {
+    EXPECT_FALSE(is_inductor_code(name)) << name;
+  }
+}
+
 TEST(HostNames, CallsOfTheSystemThatWait) {
   EXPECT_TRUE(classify_system_call("epoll_wait").outside);
   EXPECT_TRUE(classify_system_call("clock_nanosleep").outside);
