@@ -34,8 +34,8 @@ bool is_waiting_label(std::string_view name);
 // True for these, and for functions that wait for another thread or for external input.
 bool waits_for_others(std::string_view name);
 
-// True for a Python frame ("file.py(12): call") in code that torch.compile's Inductor wrote, by its
-// folder or by its file's name: "c" and 51 base-32 digits of a hash.
+// True for a Python frame of code that torch.compile's Inductor wrote. Its folder shows that, or its
+// file's name, which is "c" and 51 base-32 digits of a hash.
 bool is_inductor_code(std::string_view frame);
 
 // classify_host_name() of a trace's texts, cached.
