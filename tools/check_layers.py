@@ -108,7 +108,7 @@ FILE_CALL = re.compile(
     r"|std::(?:rename|remove)\([^,()]*c_str\(\)"
 )
 # What differs between the systems that Assay is built for: a test for one of them, and calls that one of them has otherwise.
-OF_A_SYSTEM = re.compile(r"\b__EMSCRIPTEN__\b|<emscripten|\bEM_(?:JS|ASM)\w*\(|::(?:pread|isatty|malloc_trim)\(|\bSYS_\w+")
+OF_A_SYSTEM = re.compile(r"\b__EMSCRIPTEN__\b|<emscripten|\bEM_(?:JS|ASM)\w*\(|::(?:pread|isatty|malloc_trim)\(|\bSYS_\w+|std::bit_cast\b")
 PLATFORM = "src/base/platform/"
 FILE_HOMES = {"src/base/files.cc", "src/base/temporaries.cc", "src/base/output_file.cc", "src/base/real_path.cc"}
 # A tree is made of a JSON text only after it was asked how deep it goes: its walkers recurse.
@@ -199,9 +199,15 @@ def second_homes(name, room, text):
     if name.startswith("src/") and not name.startswith(PLATFORM):
         problems += [f"{name}: '{found.group().strip()}' belongs to {PLATFORM}, the one seam between systems"
                      for found in OF_A_SYSTEM.finditer(text)]
+        problems += [f"{name}: {found.group(1)} has a fraction: parse_double() of base/decimal.h reads it everywhere"
+                     for found in FRACTION_CHARS.finditer(text)]
     if JSON_TREE.search(text) and "nested_too_deep(" not in text:
         problems.append(f"{name}: parses JSON into a tree without nested_too_deep() (base/json_string.h)")
     return problems
+
+
+# A number with a fraction, and the call that reads or writes it; emscripten's library has none for those.
+FRACTION_CHARS = re.compile(r"\bdouble (\w+)[^;]*;(?:(?!^\})[\s\S])*?std::(?:from|to)_chars\([^;]*\b\1\)", re.M)
 
 
 def first_line(found):
@@ -295,6 +301,8 @@ PLANTED = [
     ("src/overhead/sees.cc", '#include "launch/tree.h"\n', "must not include"),
     ("src/report/writers/sees.cc", '#include "launch/tree.h"\n', "know no room"),
     ("src/cli/main.cc", "#ifdef __EMSCRIPTEN__\n", "one seam between systems"),
+    ("src/flow/times.cc", "double number = 0;\nconst auto [stop, error] = std::from_chars(from, end, number);\n",
+     "parse_double"),
     ("src/ingest/load.cc", "got = ::pread(fd, dst, n, at);\n", "one seam between systems"),
     ("src/base/sees.h", "#include <regex>\n", "a header includes"),
     ("src/overhead/data.cc", "#include <sqlite3.h>\n", "belongs to ingest/"),

@@ -19,6 +19,9 @@ constexpr double share(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : kNan;
 }
 
+// The double with these bits. The function of C++20 for it is missing in emscripten's library.
+constexpr double double_of_bits(uint64_t bits) { return __builtin_bit_cast(double, bits); }
+
 constexpr double squared(double x) { return x * x; }
 
 // value / by, rounded up; value >= 0, by > 0.

@@ -1,12 +1,12 @@
 #include "flow/judged.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/decimal.h"
 #include "base/numbers.h"
 #include "base/time_units.h"
 
@@ -110,9 +110,8 @@ std::optional<int64_t> time_of(std::string_view time, std::string_view unit) {
   if (!own.empty()) unit = own;
   const double factor = time_unit_ns(unit);
   double number = 0;
-  const char* const end = own.data();
-  const auto [stop, error] = std::from_chars(time.data(), end, number);
-  if (error != std::errc{} || stop != end || factor == 0 || number * factor > 9e18) return std::nullopt;
+  const std::string_view digits = time.substr(0, time.size() - own.size());
+  if (!parse_double(digits, number) || factor == 0 || number * factor > 9e18) return std::nullopt;
   return std::llround(number * factor);
 }
 

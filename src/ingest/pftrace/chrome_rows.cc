@@ -1,12 +1,12 @@
 #include "ingest/pftrace/chrome_rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdio>
 
 #include "base/ascii.h"
 #include "base/json_string.h"
+#include "base/numbers.h"
 
 namespace assay {
 namespace {
@@ -82,7 +82,7 @@ void PerfettoChromeText::write_value(const PerfettoAnnotation& row) {
       append_json_string(rows_.view(StringId(static_cast<size_t>(row.bits))), text_);
       break;
     case AnnotationType::kDouble: {
-      const double value = std::bit_cast<double>(row.bits);
+      const double value = double_of_bits(row.bits);
       char digits[32];
       std::snprintf(digits, sizeof(digits), "%.17g", value);
       text_ += std::isfinite(value) ? digits : "null";

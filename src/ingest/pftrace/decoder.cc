@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/varint.h"
 #include "ingest/protobuf/wire.h"
 
@@ -580,7 +580,7 @@ bool PerfettoDecoder::read_event_fields(std::string_view message, const Sequence
         event.has_value = true;
         break;
       case kCounterDouble:
-        event.value = std::bit_cast<double>(field.value);
+        event.value = double_of_bits(field.value);
         event.has_value = true;
         break;
       case kFlowsOld:
