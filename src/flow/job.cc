@@ -56,11 +56,16 @@ struct ClockTie {
   // earlier. A sender that need not wait ends at any earlier time: then the difference varies.
   bool agrees() const { return std::abs(middle_of(apart_ns)) <= kAgreeNs; }
   bool ties() const {
-    constexpr size_t kLeastPairs = 3;
+    return tight() || (enough() && spread_ns() * 5 <= std::abs(middle_of(apart_ns)));
+  }
+  // Both sides end together each time: that gives the difference more exactly than agrees().
+  bool tight() const {
     constexpr int64_t kTightNs = 3'000;
-    if (pairs.size() < kLeastPairs) return false;
-    const int64_t spread = spread_ns();
-    return spread <= kTightNs || spread * 5 <= std::abs(middle_of(apart_ns));
+    return enough() && spread_ns() <= kTightNs;
+  }
+  bool enough() const {
+    constexpr size_t kLeastPairs = 3;
+    return pairs.size() >= kLeastPairs;
   }
   int64_t spread_ns() const {
     const int64_t middle_ns = middle_of(apart_ns);
@@ -103,7 +108,7 @@ JobClocks job_clocks(const Meetings& found, size_t ranks) {
   bool moves = false;
   for (const auto& [ends, tie] : ties) {
     clocks.aligned |= tie.agrees() || tie.ties();
-    moves |= tie.ties() && !tie.agrees();
+    moves |= tie.tight() || (tie.ties() && !tie.agrees());
   }
   // Components that agree with a shifted one shift with it.
   for (const auto& [ends, tie] : ties) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -505,6 +506,39 @@ class TypicalTimes {
     }
   }
 
+  // Own and typical work of each rank.
+  using OwnAndTypical = std::pair<std::vector<double>, std::vector<double>>;
+  OwnAndTypical by_place(FoldKind kind) const {
+    OwnAndTypical made{std::vector<double>(ranks_, 1), std::vector<double>(ranks_, 1)};
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      if (point(p).kind != kind || peers[p] == 0) continue;
+      made.first[graph_.rank_of(p)] += weights[p] * static_cast<double>(point(p).work_ns);
+      made.second[graph_.rank_of(p)] += weights[p] * static_cast<double>(values.work_ns[p]);
+    }
+    return made;
+  }
+  // The same for device work, by iteration. The places of ranks that wait differ from those of
+  // ranks that do not, and a place where only one half is has that half's pace.
+  OwnAndTypical totals() const {
+    std::map<int32_t, std::map<uint32_t, double>> of_iterations;
+    for (uint32_t p = 0; p < graph_.points(); ++p) {
+      if (point(p).kind != FoldKind::kKernel || peers[p] == 0) continue;
+      of_iterations[iteration_of(p)][graph_.rank_of(p)] +=
+          weights[p] * static_cast<double>(point(p).work_ns);
+    }
+    OwnAndTypical made{std::vector<double>(ranks_, 1), std::vector<double>(ranks_, 1)};
+    for (const auto& [iteration, of_ranks] : of_iterations) {
+      std::vector<double> all;
+      for (const auto& [rank, ns] : of_ranks) all.push_back(ns);
+      const double usual = median(std::move(all));
+      for (const auto& [rank, ns] : of_ranks) {
+        made.first[rank] += ns;
+        made.second[rank] += usual;
+      }
+    }
+    return made;
+  }
+
   // True if the ranks outside `fast` take longer for at least 80 % of the work that both halves do,
   // name by name. Stages that only do other work are not slow.
   bool most_takes_longer(const std::vector<bool>& fast) const {
@@ -546,18 +580,12 @@ class TypicalTimes {
   // half, which is then typical. Otherwise returns an empty vector.
   std::vector<bool> faster_half(FoldKind kind) const {
     if (ranks_ < 8 || (is_host(kind) && has_stages())) return {};
-    std::vector<double> own(ranks_, 0);
-    std::vector<double> usual(ranks_, 1);
-    for (uint32_t p = 0; p < graph_.points(); ++p) {
-      if (point(p).kind != kind || peers[p] == 0) continue;
-      own[graph_.rank_of(p)] +=
-          weights[p] * static_cast<double>(point(p).work_ns - values.work_ns[p]);
-      usual[graph_.rank_of(p)] += weights[p] * static_cast<double>(values.work_ns[p]);
-    }
+    const auto [own, usual] =
+        kind == FoldKind::kKernel && !has_stages() ? totals() : by_place(kind);
     std::vector<uint32_t> order(ranks_);
     std::iota(order.begin(), order.end(), 0U);
     std::vector<double> rel(ranks_);
-    for (size_t r = 0; r < ranks_; ++r) rel[r] = own[r] / usual[r];
+    for (size_t r = 0; r < ranks_; ++r) rel[r] = own[r] / usual[r] - 1;
     std::sort(order.begin(), order.end(), [&rel](uint32_t a, uint32_t b) {
       return std::pair(rel[a], a) < std::pair(rel[b], b);
     });
@@ -633,26 +661,34 @@ class TypicalTimes {
   }
 
   // Per group of two ranks: their positions in the process group. Pairs at the same position of two
-  // or more process groups are compared with each other; {} for all other groups.
+  // or more process groups are compared with each other; {} for all other groups. Recorded numbers
+  // place a pair of which one rank is absent.
   using Pair = std::pair<uint32_t, uint32_t>;
   std::vector<Pair> places_of_pairs() const {
-    std::map<std::string, std::set<uint32_t>> ranks;  // by name
-    const auto is_pair = [](const GraphGroup& group) {
-      return group.group.kind == kSendRecv && group.ranks.size() == 2;
+    std::map<std::string, std::set<int64_t>> ranks;  // by name
+    const auto pair_of = [](const GraphGroup& group) -> std::optional<std::pair<int64_t, int64_t>> {
+      if (group.group.kind != kSendRecv || group.ranks.size() > 2) return std::nullopt;
+      if (const auto two = two_ranks(group.group.ranks))
+        return std::minmax(two->first, two->second);
+      if (group.ranks.size() < 2) return std::nullopt;
+      return std::pair<int64_t, int64_t>(group.ranks[0], group.ranks[1]);
     };
     for (const GraphGroup& group : graph_.groups()) {
-      if (is_pair(group)) ranks[group.group.name].insert(group.ranks.begin(), group.ranks.end());
+      if (const auto pair = pair_of(group)) {
+        ranks[group.group.name].insert({pair->first, pair->second});
+      }
     }
     std::vector<Pair> places(graph_.groups().size());
     std::map<Pair, std::set<std::string>> names;
     for (size_t g = 0; g < places.size(); ++g) {
       const GraphGroup& group = graph_.groups()[g];
-      if (!is_pair(group)) continue;
-      const std::set<uint32_t>& all = ranks[group.group.name];
-      const auto place = [&all](uint32_t r) {
+      const auto pair = pair_of(group);
+      if (!pair) continue;
+      const std::set<int64_t>& all = ranks[group.group.name];
+      const auto place = [&all](int64_t r) {
         return static_cast<uint32_t>(std::distance(all.begin(), all.find(r)));
       };
-      places[g] = {place(group.ranks[0]), place(group.ranks[1])};
+      places[g] = {place(pair->first), place(pair->second)};
       names[places[g]].insert(group.group.name);
     }
     for (Pair& pair : places) {

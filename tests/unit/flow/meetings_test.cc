@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "flow/job.h"
+
 namespace assay {
 namespace {
 
@@ -152,6 +157,38 @@ TEST(Meetings, KindsOfNoRuleMeetWhereTheRanksLeaveTogether) {
   const CollectiveGroup send{"", "", "send_recv", false};
   const Meetings sent = two_ranks(send, {700'000, 705'000, 698'000, 701'000});
   EXPECT_FALSE(sent.all.front().group.all_wait);
+}
+
+// Two stages of two ranks. The clocks of the second are 60 us ahead: far less than kept clocks may
+// differ, far more than the ends of a transfer do. varies: how much earlier some senders end.
+JobClocks clocks_of_stages(int64_t varies) {
+  const CollectiveGroup stages[] = {{"dp0", "[0, 1]", "all_reduce", true},
+                                    {"dp1", "[2, 3]", "all_reduce", true}};
+  std::vector<RankParts> ranks(4);
+  for (int64_t r = 0; r < 4; ++r) {
+    const std::string pair = "[" + std::to_string(r % 2) + ", " + std::to_string(r % 2 + 2) + "]";
+    ranks[static_cast<size_t>(r)].groups = {stages[r / 2], {"pp", pair, "send_recv", false}};
+  }
+  for (int64_t k = 0; k < 4; ++k) {
+    for (int64_t r = 0; r < 4; ++r) {
+      const int64_t at = k * 10'000'000 + (r < 2 ? 0 : 60'000);
+      std::vector<CollectivePart>& parts = ranks[static_cast<size_t>(r)].parts;
+      parts.push_back({1, k, at, at + 100'000 - (r < 2 ? k * varies : 0)});
+      parts.push_back({0, k, at + 1'000'000, at + 1'200'000});
+    }
+  }
+  return job_clocks(match_meetings({&ranks[0], &ranks[1], &ranks[2], &ranks[3]}), 4);
+}
+
+TEST(Meetings, TransfersThatEndTogetherAlignClocksThatNearlyAgree) {
+  const JobClocks exact = clocks_of_stages(0);
+  EXPECT_TRUE(exact.aligned);
+  EXPECT_EQ(exact.offsets_ns[2] - exact.offsets_ns[0], 60'000);
+  EXPECT_EQ(exact.offsets_ns[3] - exact.offsets_ns[1], 60'000);
+  // Senders that do not wait say nothing of a clock.
+  const JobClocks loose = clocks_of_stages(30'000);
+  EXPECT_TRUE(loose.aligned);
+  EXPECT_EQ(loose.offsets_ns[2] - loose.offsets_ns[0], 0);
 }
 
 }  // namespace

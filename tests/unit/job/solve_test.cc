@@ -169,6 +169,24 @@ TEST(SolveJob, SavesARangeWhereOthersWaitForAMissingRank) {
               0.1 * static_cast<double>(slow - fine));
 }
 
+// One rank of a pair is absent, and the other waits for it longer than anybody for the slow rank.
+TEST(SolveJob, NamesASlowRankWhereAnotherPairIsNotWhole) {
+  MadeJob job{.ranks = 16, .per_group = 2};
+  job.kind = "send_recv";
+  job.pace[0] = 1.4;
+  job.pace[5] = 1.1;
+  std::vector<RankFold> folds = job.folds();
+  for (size_t r = 0; r < folds.size(); ++r) {
+    const std::string pair =
+        "[" + std::to_string(r / 2 * 2) + ", " + std::to_string(r / 2 * 2 + 1) + "]";
+    folds[r].groups[0].group.ranks = pair;
+  }
+  folds.erase(folds.begin());
+  const JobSolution solved = solve_job(JobGraph(std::move(folds)), {});
+  ASSERT_EQ(solved.findings.size(), 1u);
+  EXPECT_EQ(solved.findings[0].ranks, std::vector<uint32_t>{4});
+}
+
 TEST(SolveJob, NamesASlowDeviceAndWhatItCosts) {
   MadeJob job;
   const int64_t fine = job.span();
@@ -181,6 +199,40 @@ TEST(SolveJob, NamesASlowDeviceAndWhatItCosts) {
   const int64_t cost = job.span() - fine;
   EXPECT_NEAR(static_cast<double>(solved.saved_ns), static_cast<double>(cost), 0.1 * static_cast<double>(cost));
   EXPECT_TRUE(solved.decided());
+}
+
+// Ranks of pairs that send to each other, as the stages of a pipeline do.
+TEST(SolveJob, NamesTheSlowerHalfOfStages) {
+  MadeJob job{.ranks = 16, .per_group = 2};
+  job.kind = "send_recv";
+  EXPECT_TRUE(job.solved().findings.empty());
+  const int64_t fine = job.span();
+  for (size_t r = 8; r < 16; ++r) job.pace[r] = 1.04;
+  const JobSolution solved = job.solved();
+  ASSERT_EQ(solved.findings.size(), 8u);
+  for (const StoryFinding& one : solved.findings) EXPECT_GE(one.ranks.front(), 8u);
+  const auto cost = static_cast<double>(job.span() - fine);
+  EXPECT_NEAR(static_cast<double>(solved.saved_ns), cost, 0.1 * cost);
+}
+
+TEST(SolveJob, NamesNoHalfOfStagesThatOnlyDoesMoreOfOneKind) {
+  MadeJob job{.ranks = 16, .per_group = 2};
+  job.kind = "send_recv";
+  for (size_t r = 8; r < 16; ++r) job.pace[r] = 1.1;
+  std::vector<RankFold> folds = job.folds();
+  for (size_t r = 0; r < folds.size(); ++r) {
+    RankFold& fold = folds[r];
+    fold.names = {"gemm", "head"};
+    std::vector<FoldShare> shares;
+    for (const FoldShare& share : fold.shares) {
+      const auto gemm_ns = static_cast<int64_t>(0.6 * static_cast<double>(share.ns) / job.pace[r]);
+      shares.push_back({0, gemm_ns});
+      shares.push_back({1, share.ns - gemm_ns});
+    }
+    fold.shares = shares;
+    for (FoldPoint& point : fold.points) point.first_share *= 2;
+  }
+  EXPECT_TRUE(solve_job(JobGraph(std::move(folds)), {}).findings.empty());
 }
 
 TEST(SolveJob, SeparatesAPauseOfAHostFromASlowOne) {
