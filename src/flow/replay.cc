@@ -5,10 +5,6 @@
 namespace assay {
 namespace {
 
-int64_t scaled(int64_t ns, double factor) {
-  return factor == 1 ? ns : static_cast<int64_t>(static_cast<double>(ns) * factor);
-}
-
 // The begin of the call that ends at point p; INT64_MIN if there is none.
 int64_t called_ns(const FlowGraph& graph, const std::vector<int64_t>& times, size_t p) {
   for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
@@ -91,45 +87,6 @@ std::vector<int64_t> model_times(const FlowRun& run, const FlowGraph& graph) {
     }
   }
   return replay(graph, {.residuals = Residuals::kDrop, .lags_ns = &lags});
-}
-
-std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,
-                                 const FlowScale& scale) {
-  const auto factor = [&scale](FlowCause cause) { return scale.cause[static_cast<size_t>(cause)]; };
-  std::vector<int64_t> lags = graph.lag_ns;
-  for (uint32_t p = 0; p < graph.points(); ++p) {
-    const Point point = graph.point(p);
-    for (uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
-      switch (graph.kind[e]) {
-        case EdgeKind::kCall:
-          lags[e] = scaled(lags[e], factor(own_cause(run.calls[point.row], graph.lag_ns[e])));
-          break;
-        case EdgeKind::kLaunch: {
-          const FlowCause cause = hand_over_cause(run, run.works[point.row]);
-          if (cause != FlowCause::kLatency) lags[e] = scaled(lags[e], factor(cause));
-          break;
-        }
-        case EdgeKind::kReturn: {
-          const bool waits = run.calls[point.row].kind == FlowCause::kSync;
-          if (waits && factor(FlowCause::kSync) == 0) lags[e] = kCutLag;
-          break;
-        }
-        case EdgeKind::kWork:
-          lags[e] = scaled(lags[e], scale.work[static_cast<size_t>(run.works[point.row].kind)]);
-          break;
-        default:
-          break;
-      }
-    }
-  }
-  for (size_t s = 0; s < graph.segment_edge.size(); ++s) {
-    int64_t sum_ns = 0;
-    for (uint32_t part = graph.first_part[s]; part < graph.first_part[s + 1]; ++part) {
-      sum_ns += scaled(graph.part_ns[part], factor(graph.part_cause[part]));
-    }
-    lags[graph.segment_edge[s]] = sum_ns;
-  }
-  return lags;
 }
 
 }  // namespace assay

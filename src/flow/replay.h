@@ -49,17 +49,4 @@ uint32_t last_work(const FlowRun& run, const FlowGraph& graph, const std::vector
 // longer.
 std::vector<int64_t> model_times(const FlowRun& run, const FlowGraph& graph);
 
-// Fraction left of each cause and of each kind of work, 0 to 1. kSync at 0 also cuts the waits.
-struct FlowScale {
-  std::array<double, kFlowCauses> cause = [] {
-    std::array<double, kFlowCauses> all{};
-    all.fill(1);
-    return all;
-  }();
-  std::array<double, 4> work = {1, 1, 1, 1};  // by WorkKind
-};
-// Lags per edge with host pieces, calls and work scaled: a sensitivity, not a prediction.
-std::vector<int64_t> scaled_lags(const FlowRun& run, const FlowGraph& graph,
-                                 const FlowScale& scale);
-
 }  // namespace assay

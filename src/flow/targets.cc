@@ -12,7 +12,6 @@ namespace assay {
 namespace {
 
 constexpr int64_t kLongLaunchNs = 20'000;
-constexpr int64_t kUsualCallNs = 5'000;
 constexpr int64_t kUsualReturnNs = 5'000;
 constexpr int64_t kUsualReturnLimitNs = 20'000;
 constexpr int64_t kShortestReturnNs = 1'000;

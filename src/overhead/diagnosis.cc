@@ -63,22 +63,6 @@ constexpr const char* kPath =
 
 }  // namespace
 
-std::string_view overhead_layer_name(HostOverheadLayer layer) {
-  switch (layer) {
-    case HostOverheadLayer::kPython:
-      return "python";
-    case HostOverheadLayer::kDispatch:
-      return "dispatch";
-    case HostOverheadLayer::kLibrary:
-      return "library";
-    case HostOverheadLayer::kLaunch:
-      return "launch_floor";
-    case HostOverheadLayer::kNone:
-      break;
-  }
-  return "none";
-}
-
 DiagnosisLimits diagnosis_limits(const Trace& trace, const HostOverheadReport& report) {
   std::vector<Interval> busy;
   busy.reserve(report.rows.size());

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "overhead/overhead.h"
@@ -16,8 +15,6 @@
 namespace assay {
 
 enum class HostOverheadLayer : uint8_t { kNone, kPython, kDispatch, kLibrary, kLaunch };
-// "python", "dispatch", "library", "launch_floor", "none".
-std::string_view overhead_layer_name(HostOverheadLayer layer);
 
 struct HostOverheadLever {
   std::string key;         // "compile", "library_path", "fusion", "cuda_graphs", "faster_core",

@@ -13,18 +13,6 @@ constexpr double kTera = 1e12;
 
 }  // namespace
 
-std::string_view math_type_name(MathType type) {
-  switch (type) {
-    case MathType::kFp32:
-      return "fp32";
-    case MathType::kFp64:
-      return "fp64";
-    case MathType::kBf16:
-      break;
-  }
-  return "bf16";
-}
-
 MathType math_type_of(std::string_view kernel) {
   return math_type(KernelBook::built_in()->classify(kernel));
 }

@@ -14,7 +14,6 @@
 
 namespace assay {
 
-std::string_view math_type_name(MathType type);
 // From the kernel's name, as in traces or as `power run` writes it ("gemm:2048:fp32"); BF16 if the
 // name does not tell.
 MathType math_type_of(std::string_view kernel);

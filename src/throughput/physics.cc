@@ -9,10 +9,6 @@
 namespace assay {
 namespace {
 
-constexpr std::array<std::string_view, kPhysicsTerms> kNames = {
-    "weights", "kv_cache", "compute", "prefill", "layers", "communication",
-    "chunks",  "host",     "hops",    "waves",   "once",   "attention"};
-
 constexpr double kLayerSeconds = 1e-5;
 constexpr double kHostSeconds = 1e-5;
 constexpr double kOnceSeconds = 0.01;
@@ -43,8 +39,6 @@ double told_peak(MatrixUnits units, const HardwareFacts& hardware) {
 }
 
 }  // namespace
-
-std::string_view physics_term_name(PhysicsTerm term) { return kNames[static_cast<size_t>(term)]; }
 
 double weights_touched(const ModelFacts& model, double sequences) {
   if (model.active_b >= model.parameters_b || model.experts <= model.experts_used)

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 #include "records/bench_table.h"
@@ -31,7 +30,6 @@ enum class PhysicsTerm : uint8_t {
 };
 inline constexpr size_t kPhysicsTerms = 12;
 using PhysicsTerms = std::array<double, kPhysicsTerms>;
-std::string_view physics_term_name(PhysicsTerm term);
 
 // Minimum share of a device's memory for sequences, even if the declared weights leave less.
 inline constexpr double kLeastFreeMemory = 0.02;

@@ -465,11 +465,4 @@ Status PowerRecordingWriter::append(const std::vector<ClockProbe>& probes) {
   return write_all(files_->sync.get(), text, in_folder(files_->folder, kSync));
 }
 
-Status write_power_recording(const PowerRecording& recording, const std::string& folder) {
-  ASSAY_TRY_ASSIGN(PowerRecordingWriter writer, PowerRecordingWriter::create(folder, recording));
-  ASSAY_TRY(writer.append(recording.samples));
-  ASSAY_TRY(writer.append(recording.executions));
-  return writer.append(recording.probes);
-}
-
 }  // namespace assay

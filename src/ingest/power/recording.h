@@ -49,7 +49,4 @@ class PowerRecordingWriter {
   std::unique_ptr<Files> files_;
 };
 
-// Creates the folder and writes everything.
-Status write_power_recording(const PowerRecording& recording, const std::string& folder);
-
 }  // namespace assay

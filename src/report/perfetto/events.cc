@@ -59,7 +59,6 @@ class TraceEvents {
   void describe_process(uint32_t pid, const std::string& name, const std::string& original);
   std::map<std::string, int64_t> host_order() const;
   std::string host_name(const std::string& pid) const;
-  uint32_t lane_id(const Group& group) const;
   void add_group(Group group, const std::string& name);
   void name_lane(Place place, const std::string& name);
   void name_host_lane(Place place, const Thread& thread);

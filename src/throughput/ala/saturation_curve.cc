@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/stats.h"
 
 namespace assay {
 namespace {
@@ -114,19 +113,6 @@ Candidate golden_section(LevelFit& fit, double low, double high) {
 }
 
 }  // namespace
-
-SaturationCurve saturation_start(const std::vector<double>& batch,
-                                 const std::vector<double>& tokens_per_s) {
-  if (batch.size() < 2) return {1, 0.001, 0};
-  std::vector<double> b = batch;
-  std::vector<double> t = tokens_per_s;
-  std::sort(b.begin(), b.end());
-  std::sort(t.begin(), t.end());
-  const double t10 = quantile_sorted(t, 0.1);
-  const double t90 = quantile_sorted(t, 0.9);
-  const double range = std::max(quantile_sorted(b, 0.9) - quantile_sorted(b, 0.1), 1e-3);
-  return {std::max(t90 - t10, 1e-5), 1 / range, std::max(t90, 1e-5)};
-}
 
 SaturationCurve fit_saturation(const std::vector<double>& batch,
                                const std::vector<double>& tokens_per_s, CurveWeights weights) {

@@ -21,11 +21,6 @@ constexpr double kMaxCurveLevel = 1e6;
 constexpr double kMinCurveRate = 1e-5;
 constexpr double kMaxCurveRate = 1;
 
-// The published initial values of the fit: from the 10th and 90th percentiles, [1, 0.001, 0] for
-// one point. For iterative solvers; fit_saturation() needs none.
-SaturationCurve saturation_start(const std::vector<double>& batch,
-                                 const std::vector<double>& tokens_per_s);
-
 enum class CurveWeights {
   kAbsolute,  // least squares of tokens/s, as published
   kRelative,  // least squares of the relative error

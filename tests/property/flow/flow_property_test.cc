@@ -28,6 +28,7 @@
 #include "flow/replay.h"
 #include "flow/verdict.h"
 #include "flow/whatif.h"
+#include "support/scaled_lags.h"
 #include "support/trace_maker.h"
 
 namespace assay {

@@ -13,6 +13,7 @@
 #include "flow/graph.h"
 #include "flow/path.h"
 #include "flow/replay.h"
+#include "support/scaled_lags.h"
 #include "support/trace_maker.h"
 
 namespace assay {

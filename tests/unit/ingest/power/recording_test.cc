@@ -75,7 +75,11 @@ TEST_F(RecordingFolder, WrittenFilesAreReadBack) {
   before.samples[0].xcd_w = 0.1 + 0.2;
   before.sensor.delay_ns = 1234;
   before.parts = "by a table";
-  ASSERT_TRUE(write_power_recording(before, folder_));
+  auto writer = PowerRecordingWriter::create(folder_, before);
+  ASSERT_TRUE(writer) << writer.error().describe();
+  ASSERT_TRUE(writer->append(before.samples));
+  ASSERT_TRUE(writer->append(before.executions));
+  ASSERT_TRUE(writer->append(before.probes));
   const auto after = read_power_recording(folder_);
   ASSERT_TRUE(after) << after.error().describe();
   EXPECT_EQ(after->parts, before.parts);

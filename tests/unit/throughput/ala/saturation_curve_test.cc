@@ -3,7 +3,10 @@
 #include <ceres/ceres.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.h"
+#include "base/stats.h"
 
 namespace assay {
 namespace {
@@ -69,6 +72,20 @@ struct Residual {
   double batch;
   double tokens_per_s;
 };
+
+// The published initial values: from the 10th and 90th percentiles, [1, 0.001, 0] for one point.
+SaturationCurve saturation_start(const std::vector<double>& batch,
+                                 const std::vector<double>& tokens_per_s) {
+  if (batch.size() < 2) return {1, 0.001, 0};
+  std::vector<double> b = batch;
+  std::vector<double> t = tokens_per_s;
+  std::sort(b.begin(), b.end());
+  std::sort(t.begin(), t.end());
+  const double t10 = quantile_sorted(t, 0.1);
+  const double t90 = quantile_sorted(t, 0.9);
+  const double range = std::max(quantile_sorted(b, 0.9) - quantile_sorted(b, 0.1), 1e-3);
+  return {std::max(t90 - t10, 1e-5), 1 / range, std::max(t90, 1e-5)};
+}
 
 // The published way: bounded least squares from the published start, by a general solver.
 SaturationCurve fit_by_ceres(const PublicGroup& group) {
