@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Raw reports of Nsight Systems are exported once by the installed nsys, and give the same answer as their export.
+"""Raw reports of Nsight Systems are exported once by the installed nsys, and give the same answer as their export. Those of
+Nsight Compute are printed by the installed ncu.
 
     check_nsys_reports.py --assay build/release/assay
 """
 
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -20,6 +22,13 @@ echo "$@" >> {calls}
 case "$8" in *broken*) echo "Processing"; echo "Importer error status: the report is damaged."; exit 1;; esac
 echo "Processing 100%"
 cp {export} "$7"
+"""
+
+
+NCU = """#!/bin/sh
+[ "$1 $3 $4 $5 $6" = "--import --csv --page raw --log-file" ] || exit 9
+case "$2" in *broken*) echo "==ERROR== Failed to load report"; exit 1;; esac
+cp {table} "$7"
 """
 
 
@@ -108,6 +117,44 @@ def check(machine):
                    both.stdout[-300:] + both.stderr)
 
 
+def check_counters(machine):
+    """A report of Nsight Compute gives the answer of its table."""
+    table, trace = machine.folder / "table.csv", machine.folder / "counted.json"
+    names = ("gemm", "relu")
+    rows = [f'"{i}","1","{names[i % 2]}","(128, 1, 1)","(64, 1, 1)","{1000 + i}","{50 + i % 2}"' for i in range(40)]
+    table.write_text("\n".join(['"ID","Process ID","Kernel Name","Block Size","Grid Size","gpu__time_duration.sum",'
+                                '"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"', '"","","","","","nsecond","%"', *rows]))
+    events = []
+    for i in range(40):
+        shape = {"correlation": i + 1, "device": 0, "stream": 7, "grid": [64, 1, 1], "block": [128, 1, 1]}
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 100 * i, "dur": 5,
+                       "args": {"correlation": i + 1}})
+        events.append({"ph": "X", "cat": "kernel", "name": names[i % 2], "pid": 0, "tid": 7, "ts": 100 * i + 10, "dur": 50,
+                       "args": shape})
+    trace.write_text(json.dumps({"traceEvents": events}))
+    report, broken = machine.folder / "counted.ncu-rep", machine.folder / "broken.ncu-rep"
+    for path in (report, broken):
+        path.write_bytes((RAW.parent / "ncu_report.ncu-rep").read_bytes())
+
+    def answer(counters, path=f"{machine.bin}:/usr/bin:/bin"):
+        run = subprocess.run([machine.assay, "breakdown", trace, "--counters", counters, "--format", "json"], capture_output=True,
+                             text=True, check=False, env={"PATH": path, "HOME": str(machine.home), "TMPDIR": str(machine.folder)})
+        if run.returncode != 0:
+            return run.stderr
+        return [line for line in run.stdout.splitlines() if not any(word in line for word in ("table.csv", ".ncu-rep", "checksum", "bytes"))]
+
+    expected = answer(table)
+    machine.expect("a table of counters has an answer", isinstance(expected, list) and any("tensor" in line for line in expected), expected)
+    machine.expect("without ncu", "on a machine with ncu run ncu --import FILE --csv --page raw" in answer(report, "/nowhere"), "")
+    ncu = machine.bin / "ncu"
+    ncu.write_text(NCU.format(table=table))
+    ncu.chmod(0o755)
+    before = sorted(machine.folder.glob("assay-*"))
+    machine.expect("a report of counters", answer(report) == expected, answer(report))
+    machine.expect("a report that ncu refuses", "Failed to load report" in answer(broken), answer(broken))
+    machine.expect("no table is left", sorted(machine.folder.glob("assay-*")) == before)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--assay", required=True, type=pathlib.Path)
@@ -115,6 +162,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(args.assay.resolve(), folder)
         check(machine)
+        check_counters(machine)
     print("\n".join(machine.faults) or "raw reports answer as their exports")
     return bool(machine.faults)
 

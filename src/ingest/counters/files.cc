@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "ingest/counters/tables.h"
 #include "ingest/formats.h"
+#include "ingest/nsys/report.h"
 #include "ingest/rocprof/run.h"
 #include "ingest/sqlite_file.h"
 #include "ingest/text/csv_records.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int kDeepest = 4;
 constexpr size_t kHeadOfTable = 4096;
+constexpr std::string_view kNcuMagic = "NVR";
 
 Error refused(const std::string& path, std::string message) {
   return Error{ErrorCode::kNotATrace, std::move(message), path, -1};
@@ -118,8 +120,8 @@ bool ends_with_any(std::string_view name, std::initializer_list<const char*> end
 }
 
 bool may_hold_counters(const std::string& name) {
-  return ends_with_any(
-      name, {".csv", ".csv.gz", ".csv.zst", ".json", ".json.gz", ".json.zst", ".db", ".sqlite"});
+  return ends_with_any(name, {".csv", ".csv.gz", ".csv.zst", ".json", ".json.gz", ".json.zst",
+                              ".db", ".sqlite", ".ncu-rep"});
 }
 
 // True if the file is from a counter run; other files of a folder are ignored.
@@ -134,6 +136,7 @@ bool holds_counters(const std::string& path) {
     }
     return false;
   }
+  if (std::string_view(*head).starts_with(kNcuMagic)) return true;
   if (is_rocprof_json(*head)) {
     const auto run = read_rocprof_json(path);
     return run && !run->values.empty();
@@ -160,6 +163,17 @@ Status find_in_folder(const std::string& folder, std::vector<std::string>& files
 
 Result<CounterPass> read_pass(const std::string& path, bool allow_truncated) {
   ASSAY_TRY_ASSIGN(const std::string head, head_of(path));
+  if (std::string_view(head).starts_with(kNcuMagic)) {
+    ASSAY_TRY_ASSIGN(const ExportedReport table, export_counters(path));
+    auto pass = read_csv_pass(table.path, allow_truncated);
+    if (pass) {
+      pass->source = path;
+      return pass;
+    }
+    Error error = pass.take_error();
+    error.file = path;
+    return error;
+  }
   const bool sqlite = std::string_view(head).starts_with(kSqliteMagic);
   if (sqlite && !is_rocpd(path)) {
     return refused(

@@ -14,20 +14,6 @@ namespace {
 
 constexpr const char* kCommand = "nsys export --type sqlite FILE";
 
-// Path of nsys: on PATH, else the newest one installed by NVIDIA's packages.
-std::string find_nsys() {
-  const std::string on_path = find_on_path("nsys");
-  if (!on_path.empty()) return on_path;
-  for (const char* places :
-       {"/opt/nvidia/nsight-systems*/*/bin/nsys", "/usr/local/cuda*/bin/nsys"}) {
-    std::vector<std::string> found = matching_files(places);
-    std::erase_if(
-        found, [](const std::string& path) { return !is_program(path) || !check_trusted(path); });
-    if (!found.empty()) return found.back();
-  }
-  return {};
-}
-
 std::string last_line(const std::string& text) {
   const size_t end = text.find_last_not_of(" \r\n\t");
   if (end == std::string::npos) return "it said nothing";
@@ -53,6 +39,43 @@ KeptName kept_name(const std::string& report, const FileFacts& facts) {
 
 }  // namespace
 
+std::string find_nsight(const std::string& name, const std::string& place) {
+  const std::string on_path = find_on_path(name);
+  if (!on_path.empty()) return on_path;
+  for (const std::string& places : {place, "/usr/local/cuda*/bin/" + name}) {
+    std::vector<std::string> found = matching_files(places);
+    std::erase_if(
+        found, [](const std::string& path) { return !is_program(path) || !check_trusted(path); });
+    if (!found.empty()) return found.back();
+  }
+  return {};
+}
+
+Result<ExportedReport> export_counters(const std::string& report) {
+  const std::string command = "ncu --import FILE --csv --page raw > counters.csv";
+  const std::string ncu = find_nsight("ncu", "/opt/nvidia/nsight-compute/*/ncu");
+  if (ncu.empty()) {
+    return Error{ErrorCode::kUnsupported,
+                 "unsupported: a raw Nsight Compute report. Only ncu reads it and none is "
+                 "installed here; on a machine with ncu run " +
+                     command,
+                 report, -1};
+  }
+  ASSAY_TRY_ASSIGN(Temporary folder, temporary_folder("assay-ncu-"));
+  const std::string made = joined(folder.path(), "counters.csv");
+  std::fprintf(stderr, "assay: %s: printing it with %s\n", report.c_str(), ncu.c_str());
+  ASSAY_TRY_ASSIGN(
+      const ChildResult done,
+      run_child({ncu, "--import", report, "--csv", "--page", "raw", "--log-file", made}, true));
+  if (done.exit_code != 0 || !is_regular_file(made)) {
+    return Error{ErrorCode::kFormat,
+                 "ncu could not print this report (" + last_line(done.output) +
+                     "). A newer ncu may: " + command,
+                 report, -1};
+  }
+  return ExportedReport{made, std::move(folder)};
+}
+
 Result<ExportedReport> export_report(const std::string& report) {
   ASSAY_TRY_ASSIGN(const FileFacts facts, file_facts(report));
   const KeptName name = kept_name(report, facts);
@@ -62,7 +85,7 @@ Result<ExportedReport> export_report(const std::string& report) {
       keeps ? joined(*cache, name.of_report + "-" + name.of_state + ".sqlite") : "";
   if (keeps && is_regular_file(kept)) return ExportedReport{kept, {}};
 
-  const std::string nsys = find_nsys();
+  const std::string nsys = find_nsight("nsys", "/opt/nvidia/nsight-systems*/*/bin/nsys");
   if (nsys.empty()) {
     return Error{
         ErrorCode::kUnsupported,
