@@ -22,6 +22,7 @@ def report(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -58,6 +59,8 @@ def report(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -108,6 +111,7 @@ def why(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -123,6 +127,8 @@ def why(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -146,6 +152,7 @@ def whatif(
     *edit: str,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -176,6 +183,8 @@ def whatif(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -212,6 +221,7 @@ def launch(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -230,6 +240,8 @@ def launch(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -253,6 +265,7 @@ def overhead(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -276,6 +289,8 @@ def overhead(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -308,6 +323,7 @@ def breakdown(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -342,6 +358,8 @@ def breakdown(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -390,6 +408,7 @@ def roofline(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -423,6 +442,8 @@ def roofline(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -470,6 +491,7 @@ def fusion(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -488,6 +510,8 @@ def fusion(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -559,6 +583,7 @@ def power(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -588,6 +613,8 @@ def power(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -624,6 +651,7 @@ def info(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -635,6 +663,8 @@ def info(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -651,6 +681,7 @@ def sql(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -670,6 +701,8 @@ def sql(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
@@ -733,6 +766,7 @@ def job(
     *,
     window: str | None = None,
     kernels: str | None = None,
+    execution_trace: str | None = None,
     cache: bool | str = False,
     threads: int | None = None,
     allow_truncated: bool = False,
@@ -749,6 +783,8 @@ def job(
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         kernels: what kernels are, where the built-in table does not know their names (docs/formats/kernels.md).
+        execution_trace: PyTorch's execution trace of the same process, for shapes and values that the trace lacks
+            (docs/formats/execution_trace.md).
         cache: keep a cached form of every trace read, and open that the next time; --cache=DIR names the folder,
             else ~/.cache/assay.
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.

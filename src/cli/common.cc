@@ -199,6 +199,11 @@ void add_common_options(Verb& verb, CommonOptions& options, bool takes_inputs) {
                 "(docs/formats/kernels.md)")
         .called("FILE")
         .common();
+    verb.option("--execution-trace", options.execution_trace,
+                "PyTorch's execution trace of the same process, for shapes and values that the "
+                "trace lacks (docs/formats/execution_trace.md)")
+        .called("FILE")
+        .common();
     verb.flag("--cache{auto}", options.cache,
               "keep a cached form of every trace read, and open that the next time; --cache=DIR "
               "names the folder, else ~/.cache/assay")

@@ -197,6 +197,17 @@ constexpr FileFormat kFormats[] = {
         .page = "ncu.md",
     },
     {
+        .key = "ncu_report",
+        .name = "a raw Nsight Compute report",
+        .family = FileFamily::kCounters,
+        .endings = ".ncu-rep",
+        .match = match_ncu_raw_report,
+        .no_trace = ": its kernels ran one at a time, so their times do not show the run",
+        .give = "give it with the trace where ncu is installed (assay breakdown TRACE --counters "
+                "FILE), or print its table (ncu --import FILE --csv --page raw > counters.csv)",
+        .page = "ncu.md",
+    },
+    {
         .key = "rocprof_compute",
         .name = "counters of rocprof-compute (pmc_perf.csv)",
         .family = FileFamily::kCounters,
@@ -420,6 +431,17 @@ constexpr FileFormat kFormats[] = {
         .match = match_request_log,
         .give = "give it with the engine's trace: assay report TRACE --requests FILE",
         .page = "request_log.md",
+    },
+    {
+        .key = "execution_trace",
+        .name = "an execution trace of PyTorch (a graph of operators without times or devices)",
+        .family = FileFamily::kOperators,
+        .endings = "_et.json .et",
+        .compressed = true,
+        .match = match_execution_trace,
+        .give = "give it with the profiler's trace of the same run (export_chrome_trace): assay "
+                "breakdown TRACE --execution-trace FILE",
+        .page = "execution_trace.md",
     },
     {
         .key = "wandb",
@@ -652,14 +674,6 @@ constexpr FileFormat kFormats[] = {
         .give = "give the whole export: nsys export --type sqlite REPORT.nsys-rep",
     },
     {
-        .key = "ncu_report",
-        .name = "a raw Nsight Compute report",
-        .endings = ".ncu-rep",
-        .match = match_ncu_raw_report,
-        .give = "print its table and give it with a trace: ncu --import FILE --csv --page raw > "
-                "counters.csv, assay breakdown TRACE --counters counters.csv",
-    },
-    {
         .key = "nvprof",
         .name = "an nvprof database, a format unrelated to that of Nsight Systems",
         .endings = ".nvvp .nvprof",
@@ -686,20 +700,21 @@ constexpr FileFormat kFormats[] = {
                 "give both: assay breakdown TRACE --counters FOLDER",
     },
     {
-        .key = "execution_trace",
-        .name = "an execution trace of PyTorch or Chakra: a graph of operators without the device",
-        .endings = ".et .json",
-        .match = match_execution_trace,
-        .is_text = true,
-        .give = "give the profiler's trace of the same run (export_chrome_trace)",
-    },
-    {
         .key = "speedscope",
         .name = "a speedscope profile of a host's stacks",
         .endings = ".speedscope.json",
         .match = match_speedscope,
         .is_text = true,
         .give = "it has no kernels: record with torch.profiler and export_chrome_trace",
+    },
+    {
+        .key = "stacks",
+        .name = "stacks with sums, as torch.profiler's export_stacks writes for flame graphs: "
+                "without starts and kernels",
+        .endings = ".stacks .txt",
+        .match = match_stacks,
+        .is_text = true,
+        .give = "give the trace of the same profiler: export_chrome_trace",
     },
     {
         .key = "trtexec_times",
@@ -856,6 +871,8 @@ std::string_view family_words(FileFamily family) {
       return "log of samples";
     case FileFamily::kRequests:
       return "log of requests";
+    case FileFamily::kOperators:
+      return "execution trace";
     case FileFamily::kBench:
       return "table of throughput";
     case FileFamily::kModel:

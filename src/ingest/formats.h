@@ -26,8 +26,9 @@ struct ReadOptions;
 enum class FileFamily : uint8_t {
   kTrace,
   kCounters,
-  kSamples,  // power, clocks and cores during a trace
-  kRequests,  // requests of a serving engine during a trace
+  kSamples,    // power, clocks and cores during a trace
+  kRequests,   // requests of a serving engine during a trace
+  kOperators,  // what a trace's operators were called with
   kBench,
   kModel,
   kSweep,

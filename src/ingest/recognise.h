@@ -109,6 +109,7 @@ FormatMatch match_xspace(const FileHead& head);
 FormatMatch match_perfetto(const FileHead& head);
 FormatMatch match_pickle(const FileHead& head);
 FormatMatch match_execution_trace(const FileHead& head);
+FormatMatch match_stacks(const FileHead& head);
 FormatMatch match_speedscope(const FileHead& head);
 FormatMatch match_trtexec_times(const FileHead& head);
 FormatMatch match_trtexec_profile(const FileHead& head);

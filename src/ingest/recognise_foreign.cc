@@ -152,6 +152,23 @@ FormatMatch match_execution_trace(const FileHead& head) {
   return marks_if(head.keys.count("schema") > 0 && head.keys.count("nodes") > 0);
 }
 
+// Lines of frames without spaces, joined by semicolons, and a sum; the last line may be cut.
+FormatMatch match_stacks(const FileHead& head) {
+  if (head.binary || head.json) return FormatMatch::kNo;
+  size_t lines = 0;
+  std::string_view rest = head.bytes;
+  for (size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
+    const std::string_view line = rest.substr(0, end);
+    const size_t space = line.find(' ');
+    const bool sum = space != std::string_view::npos && space + 1 < line.size() &&
+                     line.find_first_not_of("0123456789", space + 1) == std::string_view::npos;
+    if (!sum || line.find(';') > space) return FormatMatch::kNo;
+    ++lines;
+    rest.remove_prefix(end + 1);
+  }
+  return marks_if(lines > 0);
+}
+
 FormatMatch match_speedscope(const FileHead& head) {
   return marks_if(head.json && holds(head.bytes, "speedscope.app/file-format-schema.json"));
 }

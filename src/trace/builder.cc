@@ -539,6 +539,8 @@ void TraceBuilder::merge(TraceBuilder&& other) {
 #undef ASSAY_MEMBER
 #undef ASSAY_COLUMN
   profiler_span_ns = std::max(profiler_span_ns, other.profiler_span_ns);
+  inputs_joined += other.inputs_joined;
+  inputs_unjoined += other.inputs_unjoined;
   for (SpanMark mark : other.marks) {
     mark.thread = maps.threads[mark.thread.index()];
     mark.name = maps.strings[mark.name.value];
@@ -802,6 +804,10 @@ Trace TraceBuilder::finish(int64_t base_time_ns) && {
   for (Stream& s : streams_) s.name = name_of(std::to_string(s.device), std::to_string(s.stream));
   trace.metadata = process_entries();
   // With recorded operators or activities, the rows show the time range.
+  if (inputs_joined + inputs_unjoined > 0) {
+    trace.metadata.push_back({std::string(kInputsJoined), std::to_string(inputs_joined)});
+    trace.metadata.push_back({std::string(kInputsUnjoined), std::to_string(inputs_unjoined)});
+  }
   if (trace.ops.empty() && trace.activities.empty() && profiler_span_ns > 0) {
     trace.metadata.push_back({std::string(kProfilerSpanNs), std::to_string(profiler_span_ns)});
   }

@@ -69,6 +69,8 @@ class TraceBuilder {
   std::vector<std::pair<uint32_t, StringId>> other_task_types;
   // Recording time that PyTorch's profiler reports; 0 = unknown.
   int64_t profiler_span_ns = 0;
+  uint64_t inputs_joined = 0;    // operators with inputs from an execution trace
+  uint64_t inputs_unjoined = 0;  // operators without inputs, also there
 
   StringId text(std::string_view value) { return strings.intern(value); }
   // pid and tid as written in the input, numbers or not.

@@ -20,6 +20,9 @@ constexpr std::string_view kProcessFacts[] = {kProcessName, kProcessLabels, kPro
 // Key of the recording time of PyTorch's profiler in nanoseconds, in a trace without operators and
 // GPU activities.
 constexpr std::string_view kProfilerSpanNs = "profiler_span_ns";
+// Operators that an execution trace gave inputs, and those that have none there either.
+constexpr std::string_view kInputsJoined = "execution_trace inputs_joined";
+constexpr std::string_view kInputsUnjoined = "execution_trace inputs_unjoined";
 // 0 if the trace lacks it.
 int64_t profiler_span_ns(const Trace& trace);
 

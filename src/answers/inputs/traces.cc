@@ -1,21 +1,24 @@
 #include "answers/inputs/traces.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/files.h"
 #include "ingest/cached_load.h"
+#include "ingest/chrome/execution_trace.h"
 #include "ingest/load.h"
 #include "ingest/stand_ins.h"
 #include "ingest/text/csv_table.h"
 #include "kernels/views.h"
 #include "trace/label_windows.h"
+#include "trace/process_facts.h"
 
 namespace assay {
 namespace {
 
 Result<Trace> load_maybe_cached(const std::string& path, const ReadOptions& read,
                                 const TraceRequest& request) {
-  if (request.cache.empty()) return load_trace(path, read);
+  if (request.cache.empty() || read.inputs != nullptr) return load_trace(path, read);
   std::string folder = request.cache;
   if (folder == "auto") {
     ASSAY_TRY_ASSIGN(folder, default_cache_folder());
@@ -82,21 +85,49 @@ std::vector<WorkRole> work_roles(const LoadedTrace& loaded) {
   return roles;
 }
 
+// Reports what the execution trace gave. Refuses that of another run, with none of the operators.
+Status note_inputs(const ExecutionTrace& inputs, const Trace& trace, const TraceRequest& request) {
+  const auto count_of = [&trace](std::string_view key) -> std::string {
+    for (const MetadataEntry& entry : trace.metadata) {
+      if (entry.key == key) return entry.value;
+    }
+    return "0";
+  };
+  const std::string operators = count_of(kInputsJoined);
+  const std::string without = count_of(kInputsUnjoined);
+  if (operators == "0" && without != "0") {
+    return Error{ErrorCode::kInvalidArgument,
+                 "an execution trace of another run or process: none of the trace's " + without +
+                     " operators without shapes is in it by process, id and name",
+                 request.execution_trace, -1};
+  }
+  request.listener.tell(request.execution_trace + " has the inputs of " + operators +
+                        " operators; " + without + " stay without shapes, and " +
+                        std::to_string(inputs.bad_nodes) + " of its nodes are not used");
+  return Ok{};
+}
+
 }  // namespace
 
 Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& request) {
   PhaseClock clock(request.listener);
   ASSAY_TRY_ASSIGN(const auto book, kernel_book(request.kernels));
   ReadProgress progress;
+  std::optional<ExecutionTrace> inputs;
+  if (!request.execution_trace.empty()) {
+    ASSAY_TRY_ASSIGN(inputs, read_execution_trace(request.execution_trace));
+  }
   const ReadOptions read{.allow_truncated = request.allow_truncated,
                          .keep_op_inputs = request.keep_op_inputs,
                          .threads = request.threads,
-                         .progress = &progress};
+                         .progress = &progress,
+                         .inputs = inputs ? &*inputs : nullptr};
   LoadedTrace loaded;
   {
     const std::shared_ptr<void> watched = request.listener.begin_reading(path, progress);
     ASSAY_TRY_ASSIGN(loaded.trace, load_maybe_cached(path, read, request));
   }
+  if (inputs) ASSAY_TRY(note_inputs(*inputs, loaded.trace, request));
   clock.mark("read", loaded.trace.content_bytes);
   loaded.links = link_trace(loaded.trace);
   clock.mark("link");
@@ -120,6 +151,12 @@ Result<LoadedTrace> load_input(const std::string& path, const TraceRequest& requ
 
 Result<LoadedTrace> load_or_split(std::vector<std::string>& files, size_t at,
                                   const TraceRequest& request) {
+  if (!request.execution_trace.empty() && files.size() != 1) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "--execution-trace belongs to one trace, the process that wrote it; " +
+                     std::to_string(files.size()) + " are given",
+                 "", -1};
+  }
   auto loaded = load_input(files[at], request);
   if (!loaded && loaded.error().code == ErrorCode::kSeveralTraces &&
       is_regular_file(files[at])) {

@@ -27,6 +27,7 @@ struct TraceRequest {
   std::string cache = {};        // folder of the trace cache, "auto" = the user's; empty = none
   std::string kernels = {};      // file of kernel name rules; empty = built-in table only
   bool keep_op_inputs = false;   // fill Trace::op_inputs; set by answers that need them
+  std::string execution_trace = {};  // file with inputs of operators that the trace lacks
   // Called with the files before any is read; an error rejects the request.
   std::function<Status(const std::vector<std::string>& files)> accept = {};
   Listener listener = {};

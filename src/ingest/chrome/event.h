@@ -26,52 +26,53 @@ namespace assay {
   FIELD(kArgs, "args")
 
 // ARG(enumerator, "key"): the keys of args that some table has a column for.
-#define ASSAY_EVENT_ARGS(ARG)                    \
-  ARG(kExternalId, "External id")                \
-  ARG(kExternalIdOld, "external id")             \
-  ARG(kCorrelation, "correlation")               \
-  ARG(kCorrelationOther, "correlation_id")       \
-  ARG(kTaskType, "Task Type")                    \
-  ARG(kDevice, "device")                         \
-  ARG(kStream, "stream")                         \
-  ARG(kBytes, "bytes")                           \
-  ARG(kSize, "size")                             \
-  ARG(kGrid, "grid")                             \
-  ARG(kBlock, "block")                           \
-  ARG(kRegisters, "registers per thread")        \
-  ARG(kSharedMemory, "shared memory")            \
-  ARG(kGraphId, "graph id")                      \
-  ARG(kGraphNodeId, "graph node id")             \
-  ARG(kSequence, "Sequence number")              \
-  ARG(kForwardThread, "Fwd thread id")           \
-  ARG(kCollective, "Collective name")            \
-  ARG(kInElements, "In msg nelems")              \
-  ARG(kOutElements, "Out msg nelems")            \
-  ARG(kGroupSize, "Group size")                  \
-  ARG(kDtype, "dtype")                           \
-  ARG(kProcessGroup, "Process Group Name")       \
-  ARG(kProcessGroupRanks, "Process Group Ranks") \
-  ARG(kCollectiveSeq, "Seq")                     \
-  ARG(kSource, "Src Rank")                       \
-  ARG(kDestination, "Dst Rank")                  \
-  ARG(kWaitedStream, "wait_on_stream")           \
-  ARG(kLaunchedKernel, "kernel")                 \
+#define ASSAY_EVENT_ARGS(ARG)                                  \
+  ARG(kExternalId, "External id")                              \
+  ARG(kExternalIdOld, "external id")                           \
+  ARG(kCorrelation, "correlation")                             \
+  ARG(kCorrelationOther, "correlation_id")                     \
+  ARG(kTaskType, "Task Type")                                  \
+  ARG(kDevice, "device")                                       \
+  ARG(kStream, "stream")                                       \
+  ARG(kBytes, "bytes")                                         \
+  ARG(kSize, "size")                                           \
+  ARG(kGrid, "grid")                                           \
+  ARG(kBlock, "block")                                         \
+  ARG(kRegisters, "registers per thread")                      \
+  ARG(kSharedMemory, "shared memory")                          \
+  ARG(kGraphId, "graph id")                                    \
+  ARG(kGraphNodeId, "graph node id")                           \
+  ARG(kSequence, "Sequence number")                            \
+  ARG(kForwardThread, "Fwd thread id")                         \
+  ARG(kCollective, "Collective name")                          \
+  ARG(kInElements, "In msg nelems")                            \
+  ARG(kOutElements, "Out msg nelems")                          \
+  ARG(kGroupSize, "Group size")                                \
+  ARG(kDtype, "dtype")                                         \
+  ARG(kProcessGroup, "Process Group Name")                     \
+  ARG(kProcessGroupRanks, "Process Group Ranks")               \
+  ARG(kCollectiveSeq, "Seq")                                   \
+  ARG(kSource, "Src Rank")                                     \
+  ARG(kDestination, "Dst Rank")                                \
+  ARG(kWaitedStream, "wait_on_stream")                         \
+  ARG(kLaunchedKernel, "kernel")                               \
   ARG(kRecordCorrelation, "wait_on_cuda_event_record_corr_id") \
-  ARG(kMemoryAddr, "Addr")                       \
-  ARG(kMemoryBytes, "Bytes")                     \
-  ARG(kTotalAllocated, "Total Allocated")        \
-  ARG(kTotalReserved, "Total Reserved")          \
-  ARG(kDeviceType, "Device Type")                \
-  ARG(kDeviceId, "Device Id")                    \
-  ARG(kNameArg, "name")                          \
-  ARG(kLabels, "labels")                         \
-  ARG(kSortIndex, "sort_index")                  \
-  ARG(kLaneProcess, "lane process")              \
-  ARG(kLaneThread, "lane thread")                \
-  ARG(kInputDims, "Input Dims")                  \
-  ARG(kInputDimsOld, "Input dims")               \
-  ARG(kInputTypes, "Input type")                 \
-  ARG(kInputStrides, "Input Strides")            \
+  ARG(kMemoryAddr, "Addr")                                     \
+  ARG(kMemoryBytes, "Bytes")                                   \
+  ARG(kTotalAllocated, "Total Allocated")                      \
+  ARG(kTotalReserved, "Total Reserved")                        \
+  ARG(kDeviceType, "Device Type")                              \
+  ARG(kDeviceId, "Device Id")                                  \
+  ARG(kNameArg, "name")                                        \
+  ARG(kLabels, "labels")                                       \
+  ARG(kSortIndex, "sort_index")                                \
+  ARG(kLaneProcess, "lane process")                            \
+  ARG(kLaneThread, "lane thread")                              \
+  ARG(kRecordFunction, "Record function id")                   \
+  ARG(kInputDims, "Input Dims")                                \
+  ARG(kInputDimsOld, "Input dims")                             \
+  ARG(kInputTypes, "Input type")                               \
+  ARG(kInputStrides, "Input Strides")                          \
   ARG(kConcreteInputs, "Concrete Inputs")
 // clang-format on
 

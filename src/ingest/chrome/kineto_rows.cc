@@ -256,12 +256,39 @@ void KinetoRows::add_sequence(const RawEvent& event) {
       {OpId(builder_.ops.size() - 1), sequence, read_integer(event, Arg::kForwardThread, 0)});
 }
 
+// The node of an operator. Kineto writes the id of the node since 2023; before that its external id
+// was the same number. Other runs use the same numbers, so processes and names are compared too.
+const ExecutionTrace::Node* KinetoRows::node_of(const RawEvent& event) {
+  int64_t id = read_integer(event, Arg::kRecordFunction, 0);
+  if (!event.has(Arg::kRecordFunction)) id = read_external_id(event);
+  const std::string& pid = execution_trace_->pid;
+  const bool other = !pid.empty() && event.has(Field::kPid) && event[Field::kPid].text != pid;
+  if (id <= 0 || other) return nullptr;
+  const auto found = execution_trace_->nodes.find(static_cast<uint64_t>(id));
+  if (found == execution_trace_->nodes.end()) return nullptr;
+  return builder_.text(found->second.name) == name_of(event) ? &found->second : nullptr;
+}
+
 void KinetoRows::add_inputs(const RawEvent& event) {
   const Arg dims_arg = event.has(Arg::kInputDims) ? Arg::kInputDims : Arg::kInputDimsOld;
-  const StringId dims = json_of(event, dims_arg);
-  const StringId types = json_of(event, Arg::kInputTypes);
-  const StringId strides = json_of(event, Arg::kInputStrides);
-  const StringId concrete = json_of(event, Arg::kConcreteInputs);
+  StringId dims = json_of(event, dims_arg);
+  StringId types = json_of(event, Arg::kInputTypes);
+  StringId strides = json_of(event, Arg::kInputStrides);
+  StringId concrete = json_of(event, Arg::kConcreteInputs);
+  const bool lacks = dims == StringId(0) || types == StringId(0) || concrete == StringId(0);
+  if (execution_trace_ != nullptr && lacks) {
+    const ExecutionTrace::Node* node = node_of(event);
+    const bool same = node != nullptr && (dims == StringId(0) || builder_.text(node->dims) == dims);
+    if (same) {
+      ++builder_.inputs_joined;
+      if (dims == StringId(0)) dims = builder_.text(node->dims);
+      if (types == StringId(0)) types = builder_.text(node->types);
+      if (strides == StringId(0)) strides = builder_.text(node->strides);
+      if (concrete == StringId(0)) concrete = builder_.text(node->concrete);
+    } else if (dims == StringId(0)) {
+      ++builder_.inputs_unjoined;
+    }
+  }
   for (const StringId told : {dims, types, strides, concrete}) {
     if (told == StringId(0)) continue;
     builder_.op_inputs.push_back({OpId(builder_.ops.size() - 1), dims, types, strides, concrete});

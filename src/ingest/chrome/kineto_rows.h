@@ -10,6 +10,7 @@
 
 #include "base/ids.h"
 #include "ingest/chrome/event.h"
+#include "ingest/chrome/execution_trace.h"
 #include "trace/builder.h"
 
 namespace assay {
@@ -24,7 +25,10 @@ class KinetoRows {
   KinetoRows(TraceBuilder& builder, int time_scale) : builder_(builder), time_scale_(time_scale) {}
 
   void set_time_scale(int scale) { time_scale_ = scale; }
-  void set_keep_op_inputs(bool keep) { keep_op_inputs_ = keep; }
+  void set_op_inputs(bool keep, const ExecutionTrace* missing) {
+    keep_op_inputs_ = keep;
+    execution_trace_ = missing;
+  }
 
   // Adds the rows of one event. offset: its first byte in the input. check_utf8: its piece has
   // invalid UTF-8. `cursor` is over the event's piece, to read nested arguments again.
@@ -42,6 +46,7 @@ class KinetoRows {
   void add_sequence(const RawEvent& event);
   void add_launch_name(const RawEvent& event);
   void add_inputs(const RawEvent& event);
+  const ExecutionTrace::Node* node_of(const RawEvent& event);
   void add_activity_details(const RawEvent& event, JsonCursor cursor);
   void add_kernel_shape(const RawEvent& event, ActivityId activity, JsonCursor cursor);
   void add_collective(const RawEvent& event, ActivityId activity);
@@ -69,6 +74,7 @@ class KinetoRows {
   int64_t offset_ = -1;
   bool check_utf8_ = false;
   bool keep_op_inputs_ = false;
+  const ExecutionTrace* execution_trace_ = nullptr;
   std::string scratch_;
 };
 

@@ -55,7 +55,9 @@ class ChromePiece {
   void set_root_is_array(bool value) { root_is_array_ = value; }
   int time_scale() const { return time_scale_; }
   void set_time_scale(int scale);
-  void set_keep_op_inputs(bool keep) { rows_.set_keep_op_inputs(keep); }
+  void set_op_inputs(bool keep, const ExecutionTrace* missing) {
+    rows_.set_op_inputs(keep, missing);
+  }
   // Sends all elements to the sink instead of making rows. The sink must outlive the piece.
   void set_sink(ElementSink* sink) { sink_ = sink; }
   bool saw_events_key() const { return saw_events_key_; }

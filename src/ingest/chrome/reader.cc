@@ -87,6 +87,7 @@ struct EventForm {
   int time_scale = 3;
   bool root_is_array = false;
   bool keep_op_inputs = false;
+  const ExecutionTrace* inputs = nullptr;
 };
 
 Parsed parse_stretch(const ByteSource& source, Stretch stretch, EventForm form) {
@@ -95,7 +96,7 @@ Parsed parse_stretch(const ByteSource& source, Stretch stretch, EventForm form) 
                                                stretch.begin, Stage::kEvents);
   parsed.piece->set_time_scale(form.time_scale);
   parsed.piece->set_root_is_array(form.root_is_array);
-  parsed.piece->set_keep_op_inputs(form.keep_op_inputs);
+  parsed.piece->set_op_inputs(form.keep_op_inputs, form.inputs);
   parsed.status = parsed.piece->run(stretch.end);
   return parsed;
 }
@@ -170,9 +171,10 @@ class StretchPool {
 // Merges all stretches into `document`, which has read the header. Afterwards, `document` is the
 // piece that reached the end.
 Status merge_stretches(const ByteSource& source, std::unique_ptr<ChromePiece>& document,
-                       const std::vector<Stretch>& stretches, bool keep_op_inputs,
+                       const std::vector<Stretch>& stretches, const ReadOptions& options,
                        unsigned threads) {
-  const EventForm form{document->time_scale(), document->root_is_array(), keep_op_inputs};
+  const EventForm form{document->time_scale(), document->root_is_array(), options.keep_op_inputs,
+                       options.inputs};
   StretchPool pool(source, stretches, form, threads);
   TraceBuilder builder = std::move(document->builder);
   ChromeHeader header = std::move(document->header);
@@ -348,7 +350,7 @@ unsigned threads_of(const ReadOptions& options) {
 
 Result<Trace> read_chrome_stream(ReadFn read, const ReadOptions& options) {
   ChromePiece document(std::move(read), 0, Stage::kStart);
-  document.set_keep_op_inputs(options.keep_op_inputs);
+  document.set_op_inputs(options.keep_op_inputs, options.inputs);
   ASSAY_TRY(document.read_header());
   return finish_if_whole(document, options);
 }
@@ -362,7 +364,7 @@ Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options) 
   }
   auto document = std::make_unique<ChromePiece>(
       threads == 1 ? source.summed() : source.range(0, bytes), 0, Stage::kStart);
-  document->set_keep_op_inputs(options.keep_op_inputs);
+  document->set_op_inputs(options.keep_op_inputs, options.inputs);
   ASSAY_TRY(document->read_header());
   const bool parallel = document->stage() == Stage::kEvents && threads > 1 &&
                         bytes > document->offset() + 2 * options.stretch_bytes;
@@ -370,7 +372,7 @@ Result<Trace> read_chrome_trace(ByteSource& source, const ReadOptions& options) 
     const bool events_key = document->saw_events_key();
     ASSAY_TRY_ASSIGN(const auto stretches,
                      plan_stretches(source, document->offset(), bytes, options.stretch_bytes));
-    ASSAY_TRY(merge_stretches(source, document, stretches, options.keep_op_inputs, threads));
+    ASSAY_TRY(merge_stretches(source, document, stretches, options, threads));
     document->set_saw_events_key(events_key);
   }
   return finish_if_whole(*document, options);

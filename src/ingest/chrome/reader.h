@@ -20,11 +20,14 @@ struct ReadProgress {
   std::atomic<uint64_t> stored_bytes = 0;  // 0 = unknown
 };
 
+struct ExecutionTrace;
+
 struct ReadOptions {
   bool allow_truncated = false;  // read the complete part of truncated files instead of failing
   bool keep_op_inputs = false;   // fill Trace::op_inputs
   unsigned threads = 0;          // 0 = number of processors; the result does not depend on it
   ReadProgress* progress = nullptr;
+  const ExecutionTrace* inputs = nullptr;  // with keep_op_inputs: what the operators lack
   // An uncompressed file larger than twice this size is parsed in parallel, in stretches of this
   // size.
   uint64_t stretch_bytes = 8 << 20;

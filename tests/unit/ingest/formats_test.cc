@@ -156,8 +156,12 @@ TEST(Formats, NamesOtherFilesWithASuggestion) {
        "so their times do not show the run; give it with the trace: assay breakdown TRACE "
        "--counters FILE"},
       {"execution_trace.json",
-       "unsupported: an execution trace of PyTorch or Chakra: a graph of operators without the "
-       "device; give the profiler's trace of the same run (export_chrome_trace)"},
+       "this is an execution trace of PyTorch (a graph of operators without times or devices), no "
+       "trace; give it with the profiler's trace of the same run (export_chrome_trace): assay "
+       "breakdown TRACE --execution-trace FILE"},
+      {"stacks.stacks",
+       "unsupported: stacks with sums, as torch.profiler's export_stacks writes for flame graphs: "
+       "without starts and kernels; give the trace of the same profiler: export_chrome_trace"},
       {"utf16.json", "unsupported: UTF-16 text; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)"},
       {"zip.zip", "unsupported: a zip archive; give it by its name, alone: assay report FILE"},
   };
@@ -206,8 +210,9 @@ TEST(Formats, AFolderOfAnotherToolSaysWhatIsInIt) {
   EXPECT_EQ(files.error().message,
             "no *.json, *.sqlite, *.nsys-rep, *.qdrep, *kernel_trace.csv, *_results.db, *.rpd, "
             "*.xplane.pb, *.pftrace, *.perfetto-trace, *.proto, *.assaytrace, *.assay in this folder; rank0.ncu-rep is a raw Nsight "
-            "Compute report: print its table and give it with a trace: ncu --import FILE --csv "
-            "--page raw > counters.csv, assay breakdown TRACE --counters counters.csv");
+            "Compute report: give it with the trace where ncu is installed (assay breakdown TRACE "
+            "--counters FILE), or print its table (ncu --import FILE --csv --page raw > "
+            "counters.csv)");
 }
 
 TEST(Formats, AReaderNamesAFileOfAnotherFamily) {
