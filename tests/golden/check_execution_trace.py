@@ -140,6 +140,9 @@ def check(checker):
     joined, log = checker.answer("breakdown", checker.write("trace.ids.json", old_ids), "--execution-trace", old)
     checker.expect("external ids", log.get("inputs_joined") == shaped, log)
 
+    _, log = checker.answer("breakdown", full, "--execution-trace", new)
+    checker.expect("a trace with shapes", (log.get("inputs_joined"), log.get("inputs_unjoined")) == (0, without), log)
+
     # Oddities.
     odd = execution_trace(trace, False)
     odd["nodes"][2]["name"] += "_"

@@ -95,7 +95,7 @@ Status note_inputs(const ExecutionTrace& inputs, const Trace& trace, const Trace
   };
   const std::string operators = count_of(kInputsJoined);
   const std::string without = count_of(kInputsUnjoined);
-  if (operators == "0" && without != "0") {
+  if (operators == "0" && without != "0" && trace.op_inputs.empty()) {
     return Error{ErrorCode::kInvalidArgument,
                  "an execution trace of another run or process: none of the trace's " + without +
                      " operators without shapes is in it by process, id and name",
