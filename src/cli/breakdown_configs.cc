@@ -61,15 +61,18 @@ void add_config_options(Verb& verb, ConfigFlags& flags) {
               "with --config: tokens that all GPUs together process per iteration, for traces "
               "without them")
       .called("NAME=COUNT")
-      .one_value_each();
+      .one_value_each()
+      .needs({"--config"});
   verb.option("--detail", flags.detail,
               "with --config: configurations of the figures by layer and GPU [all]")
       .called("NAME")
-      .one_value_each();
+      .one_value_each()
+      .needs({"--config"});
   verb.option("--top", flags.top,
               "with --config: operations per phase and type in the figures by layer")
       .between(1, 20)
-      .shows_default();
+      .shows_default()
+      .needs({"--config"});
 }
 
 Result<LevelConfigsRequest> level_configs_request(const ConfigFlags& flags,

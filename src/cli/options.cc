@@ -16,9 +16,10 @@ namespace assay {
 namespace {
 
 // limits: of the value, for the error.
-CLI::Validator number_where(bool (*holds)(double), std::string limits) {
+CLI::Validator number_where(std::function<bool(double)> holds, std::string limits) {
   return CLI::Validator(
-      [holds, limits = std::move(limits)](const std::string& text) -> std::string {
+      [holds = std::move(holds),
+       limits = std::move(limits)](const std::string& text) -> std::string {
         char* end = nullptr;
         const double value = std::strtod(text.c_str(), &end);
         if (!text.empty() && *end == '\0' && holds(value)) return "";
@@ -28,7 +29,6 @@ CLI::Validator number_where(bool (*holds)(double), std::string limits) {
 }
 
 }  // namespace
-
 
 Option::Option(CLI::Option& parsed, OptionType type)
     : parsed_(&parsed), value_(parsed.get_type_name()), type_(type) {}
@@ -69,8 +69,10 @@ Option& Option::between(unsigned long long least, unsigned long long most) {
 }
 
 Option& Option::between(double least, double most) {
-  parsed_->check(CLI::Range(least, most));
-  return limits(fmt::format("from {} to {}", least, most));
+  const std::string range = fmt::format("from {} to {}", least, most);
+  parsed_->check(
+      number_where([least, most](double value) { return value >= least && value <= most; }, range));
+  return limits(range);
 }
 
 Option& Option::at_least_zero() {
@@ -125,6 +127,11 @@ Option& Option::one_value_each() {
 
 Option& Option::not_with(const std::string& name) {
   parsed_->excludes(name);
+  return *this;
+}
+
+Option& Option::needs(std::vector<std::string> names) {
+  needs_ = std::move(names);
   return *this;
 }
 
@@ -298,7 +305,25 @@ Verb& Verb::example(const std::string& command, const std::string& sentence) {
   return *this;
 }
 
-void Verb::run(const std::function<void()>& action) { parsed_->callback(action); }
+void Verb::run(const std::function<void()>& action) {
+  parsed_->callback([this, action] {
+    check_needs();
+    action();
+  });
+}
+
+void Verb::check_needs() const {
+  for (const std::unique_ptr<Option>& option : options_) {
+    if (option->needs_.empty() || option->parsed_->count() == 0) continue;
+    std::string wanted;
+    bool met = false;
+    for (const std::string& name : option->needs_) {
+      met |= parsed_->get_option(name)->count() > 0;
+      wanted += (wanted.empty() ? "" : " or ") + name;
+    }
+    if (!met) throw CLI::RequiresError(option->parsed_->get_name(), wanted);
+  }
+}
 
 namespace {
 

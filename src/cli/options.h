@@ -59,6 +59,9 @@ class Option {
   Option& one_value_each();
   // Excludes an option (or input) that was declared before.
   Option& not_with(const std::string& name);
+  // An error unless one of these options (or inputs) is given too: without it, this one has no
+  // effect.
+  Option& needs(std::vector<std::string> names);
 
   // Unit of a number for other programs: "s", "ms", "bytes". The sentence must mention it for
   // readers.
@@ -83,6 +86,7 @@ class Option {
   std::string unit_;
   OptionType type_;
   bool is_common_ = false;
+  std::vector<std::string> needs_;
 };
 
 // A row of the table of options.
@@ -181,6 +185,7 @@ class Verb {
 
  private:
   Option& keep(CLI::Option* parsed, OptionType type = OptionType::kText);
+  void check_needs() const;
   OptionFacts facts_of(const CLI::Option& parsed) const;
 
   CLI::App* parsed_;

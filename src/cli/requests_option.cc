@@ -13,8 +13,10 @@ void add_requests_options(Verb& verb, RequestsFlags& flags) {
               "detailed benchmark result (docs/formats/request_log.md)")
       .called("FILE");
   verb.option("--requests-offset", flags.offset,
-              "seconds to add to the times of that log, if its clock is not the trace's and none is found")
-      .called("SECONDS");
+              "seconds to add to the times of that log, if its clock is not the trace's and none "
+              "is found")
+      .called("SECONDS")
+      .needs({"--requests"});
 }
 
 Status set_requests(const RequestsFlags& flags, ReportRequest& request) {

@@ -69,15 +69,18 @@ void add_telemetry_options(Verb& verb, TelemetryFlags& flags) {
   verb.option("--telemetry-offset", flags.offset,
               "seconds to add to their times, or start: they begin with the trace's first "
               "device work")
-      .called("SECONDS");
+      .called("SECONDS")
+      .needs({"--telemetry"});
   verb.option("--telemetry-zone", flags.zone, "time zone of logs in local time, e.g. +02:00")
       .called("ZONE")
-      .shows_default();
+      .shows_default()
+      .needs({"--telemetry"});
   verb.option("--telemetry-gpu", flags.gpus,
               "which device of the log a GPU of the trace is, e.g. 0=GPU-1b2c (default: the "
               "same number); may be given again")
       .called("GPU=DEVICE")
-      .one_per_mention();
+      .one_per_mention()
+      .needs({"--telemetry"});
 }
 
 Result<TelemetryRequest> telemetry_request(const TelemetryFlags& flags) {

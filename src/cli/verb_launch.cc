@@ -56,10 +56,12 @@ void add_launch_verb(Verb& app, int& exit_code) {
   sub.flag("--tree", verb->tree, "the operator, call and kernel tree, collapsed by name");
   sub.option("--tree-order", verb->tree_order, "order of the tree: launch, device or host")
       .one_of({"launch", "device", "host"})
-      .shows_default();
+      .shows_default()
+      .needs({"--tree"});
   sub.option("--min-share", verb->min_share, "merge tree nodes below this share of the total")
       .between(0.0, 1.0)
-      .shows_default();
+      .shows_default()
+      .needs({"--tree"});
   sub.flag("--graph", verb->graph, "every kernel with its call and operators, one row each");
   sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }

@@ -1,4 +1,6 @@
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "answers/sweep.h"
 #include "cli/common.h"
@@ -40,18 +42,26 @@ void add_sweep_verb(Verb& app, int& exit_code) {
       .called("FILE");
   sub.option("--name", verb->platform.name, "what to call this platform")
       .shows_default()
-      .called("NAME");
+      .called("NAME")
+      .needs({"--batch", "--table"});
   sub.option("--vs-batch", verb->other.batches, "the same of a second platform")
       .called("SIZE=TRACE");
   sub.option("--vs-table", verb->other.table, "the same of a second platform").called("FILE");
-  sub.option("--vs-name", verb->other.name, "what to call it").shows_default().called("NAME");
+  sub.option("--vs-name", verb->other.name, "what to call it")
+      .shows_default()
+      .called("NAME")
+      .needs({"--vs-batch", "--vs-table"});
   sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)")
       .called("FLOOR");
-  sub.option("--tau", verb->options.tau, "GPU-bound above this many plateaus").shows_default();
-  sub.option("--rho", verb->options.rho, "tolerance of the plateau").shows_default();
+  const std::vector<std::string> sweep = {"--batch", "--table"};
+  sub.option("--tau", verb->options.tau, "GPU-bound above this many plateaus")
+      .shows_default()
+      .needs(sweep);
+  sub.option("--rho", verb->options.rho, "tolerance of the plateau").shows_default().needs(sweep);
   sub.option("--balanced", verb->options.balanced_share,
              "a batch is balanced when both idle shares are below this")
-      .shows_default();
+      .shows_default()
+      .needs(sweep);
   sub.run([verb, &exit_code] { exit_code = run(*verb); });
 }
 

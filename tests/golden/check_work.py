@@ -73,7 +73,7 @@ class Trace:
 
 
 def roof_of(assay, path):
-    done = subprocess.run([assay, "breakdown", path, "--roofline", "--top", "20", "--format", "json"], capture_output=True, text=True, check=True)
+    done = subprocess.run([assay, "breakdown", path, "--roofline", "--format", "json"], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)["roofline"]
 
 
