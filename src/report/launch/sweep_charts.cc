@@ -80,16 +80,25 @@ Section bound_charts_section(const std::vector<PlatformBound>& platforms) {
                    .title = "Inference latency by batch size (SKIP, Figures 10a and 11a)",
                    .y = {"latency", Unit::kNanoseconds, true}},
                   [](const BoundPoint& p) { return p.latency_ns; }));
-  add(sweep_chart(platforms,
-                  {.key = "gpu_idle_by_batch",
-                   .title = "GPU idle by batch size (SKIP, Figures 10b and 11b, as shares)",
-                   .y = {"of the latency", Unit::kShare}},
-                  [](const BoundPoint& p) { return p.gpu_idle_share; }));
-  add(sweep_chart(platforms,
-                  {.key = "cpu_idle_by_batch",
-                   .title = "CPU idle by batch size (SKIP, Figures 10c and 11c, as shares)",
-                   .y = {"of the latency", Unit::kShare}},
-                  [](const BoundPoint& p) { return p.cpu_idle_share; }));
+  const auto idle = [&](const char* who, const char* figures, const char* key,
+                        std::optional<double> BoundPoint::*share) {
+    add(sweep_chart(
+        platforms,
+        {.key = std::string(key) + "_idle_by_batch",
+         .title = std::string(who) + " idle by batch size (SKIP, Figures " + figures + ")",
+         .y = {"idle", Unit::kNanoseconds}},
+        [share](const BoundPoint& p) -> std::optional<double> {
+          if (!(p.*share) || !p.latency_ns) return std::nullopt;
+          return *(p.*share) * *p.latency_ns;
+        }));
+    add(sweep_chart(platforms,
+                    {.key = std::string(key) + "_idle_share_by_batch",
+                     .title = std::string(who) + " idle by batch size, share of the latency",
+                     .y = {"of the latency", Unit::kShare}},
+                    [share](const BoundPoint& p) { return p.*share; }));
+  };
+  idle("GPU", "10b and 11b", "gpu", &BoundPoint::gpu_idle_share);
+  idle("CPU", "10c and 11c", "cpu", &BoundPoint::cpu_idle_share);
   return section;
 }
 

@@ -216,7 +216,7 @@ Chart sweep_layers_chart(const HostOverheadPlatform& platform, bool named) {
 Chart changes_chart(const std::vector<HostOverheadPlatform>& platforms) {
   Chart chart{.key = "sweep_changes",
               .title = "Change from " + platforms[0].name + " to " + platforms[1].name +
-                       " (TaxBreak, Figures 10 and 11)",
+                       " (TaxBreak, Figures 9, 10 and 11)",
               .x = {"batch size", Unit::kNone},
               .y = {"change", Unit::kShare}};
   Series host{.name = "T_Orch", .mark = Mark::kBars};
@@ -255,7 +255,7 @@ std::vector<Block> overhead_sweep_charts(const std::vector<HostOverheadPlatform>
   std::vector<Block> charts;
   Chart hdbi =
       along_batch({.key = "sweep_hdbi",
-                   .title = "HDBI over the sweep (TaxBreak, Figure 7a)",
+                   .title = "HDBI over the sweep (TaxBreak, Figures 7a and 8)",
                    .caption = "Below 0.5 the host is charged more than the device has to do.",
                    .y = {"HDBI", Unit::kRatio},
                    .guides = {{Guide::Across::kY, 0.5, "balance"}}});

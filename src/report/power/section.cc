@@ -854,7 +854,7 @@ Table parts_table(std::string key, std::string title, const std::vector<EnergyPa
 Table across_table(const PowerReport& across) {
   Table table{
       .key = "across",
-      .title = "Kernels next to each other",
+      .title = "Kernels next to each other (FinGraV, Figures 7 and 10)",
       .columns =
           {{.key = "name", .title = "name", .unit = Unit::kText, .elastic = true},
            {.key = "kernel_bound", .title = "bound by", .unit = Unit::kText},
@@ -970,6 +970,7 @@ Prose rules_prose(const std::vector<RuleFinding>& rules) {
 
 Table rules_table(const std::vector<RuleFinding>& rules) {
   Table table{.key = "takeaway_rules",
+              .title = "Takeaways (FinGraV, Table II)",
               .columns = {{.key = "rule", .title = "rule", .unit = Unit::kText},
                           {.key = "holds", .title = "holds"},
                           {.key = "measured", .title = "measured", .unit = Unit::kText},

@@ -332,7 +332,8 @@ std::vector<Block> curve_charts(const ThroughputAnswers& curve) {
     const bool several = curves.order.size() > 1;
     Chart chart{
         .key = fmt::format("curve_{}", blocks.size() + 1),
-        .title = "Throughput over batch: " + curve_name(several ? on_any_gpu(first) : first),
+        .title = "Throughput over batch: " + curve_name(several ? on_any_gpu(first) : first) +
+                 " (ALA, Figure 2)",
         .caption = has_intervals ? "Band: 90 % interval of one measurement" : "ALA has no interval",
         .x = {"batch", Unit::kNone, true},
         .y = {"tokens per second", Unit::kPerSecond, true}};

@@ -147,7 +147,7 @@ TEST(ThroughputCharts, CurvesOfSeveralGpusShareAChart) {
   const std::vector<Block> blocks = curve_charts(answers);
   const auto charts = charts_of(blocks);
   ASSERT_EQ(charts.size(), 2U);
-  EXPECT_EQ(charts[0]->title, "Throughput over batch: m/M under vLLM, 128 + 128 tokens");
+  EXPECT_EQ(charts[0]->title, "Throughput over batch: m/M under vLLM, 128 + 128 tokens (ALA, Figure 2)");
   ASSERT_EQ(charts[0]->series.size(), 3U);
   EXPECT_EQ(charts[0]->series[0].name, "A");
   EXPECT_EQ(charts[0]->series[0].x, (std::vector<double>{4, 8}));
@@ -156,7 +156,7 @@ TEST(ThroughputCharts, CurvesOfSeveralGpusShareAChart) {
   EXPECT_EQ(charts[0]->series[1].y, std::vector<double>{90});
   EXPECT_EQ(charts[0]->series[2].name, "B, not measured");
   EXPECT_EQ(charts[0]->series[2].high, (std::vector<double>{160, 320}));
-  EXPECT_EQ(charts[1]->title, "Throughput over batch: m/M on A under vLLM, 256 + 256 tokens");
+  EXPECT_EQ(charts[1]->title, "Throughput over batch: m/M on A under vLLM, 256 + 256 tokens (ALA, Figure 2)");
   EXPECT_EQ(charts[1]->series.at(0).name, "predicted");
 }
 
