@@ -27,6 +27,7 @@ def report(
     threads: int | None = None,
     allow_truncated: bool = False,
     strict: bool = False,
+    figure: str | None = None,
     floor: str | None = None,
     part: str | None = None,
     between: str | None = None,
@@ -66,6 +67,7 @@ def report(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
+        figure: write one figure of a paper only: skip6, taxbreakT4 (a table), chopper5a, or list (docs/papers.md).
         floor: launch time of an empty kernel (see assay launch --help).
         part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
             number from 1, or all. Default: the longest that allows a diagnosis; all of several traces.
@@ -226,6 +228,7 @@ def launch(
     threads: int | None = None,
     allow_truncated: bool = False,
     strict: bool = False,
+    figure: str | None = None,
     floor: str | None = None,
     top: int = 10,
     include_copies: bool = False,
@@ -247,6 +250,7 @@ def launch(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
+        figure: write one figure of a paper only: skip6, taxbreakT4 (a table), chopper5a, or list (docs/papers.md).
         floor: launch time of an empty kernel: nanoseconds, a file of assay null-kernel, or a platform such as
             Intel+H100. Default: published for this board, else estimated.
         top: kernels listed; 0 = all. At least 0. Default: 10.
@@ -270,6 +274,7 @@ def overhead(
     threads: int | None = None,
     allow_truncated: bool = False,
     strict: bool = False,
+    figure: str | None = None,
     untraced: str | None = None,
     mode: str | None = None,
     base_weighting: str = "kernel",
@@ -296,6 +301,7 @@ def overhead(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
+        figure: write one figure of a paper only: skip6, taxbreakT4 (a table), chopper5a, or list (docs/papers.md).
         untraced: the time of one iteration without the profiler (6.11ms), a file with it, or none for recorded
             times alone. A file is runs.jsonl, or CSV with trace and untraced_ms. Default: runs.jsonl in the folder
             of the trace, else an estimate.
@@ -328,6 +334,7 @@ def breakdown(
     threads: int | None = None,
     allow_truncated: bool = False,
     strict: bool = False,
+    figure: str | None = None,
     config: str | Sequence[str] | None = None,
     tokens: str | Sequence[str] | None = None,
     detail: str | Sequence[str] | None = None,
@@ -365,6 +372,7 @@ def breakdown(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
+        figure: write one figure of a paper only: skip6, taxbreakT4 (a table), chopper5a, or list (docs/papers.md).
         config: a configuration to compare: its name, and a folder, pattern or file with the traces of its ranks;
             the first one is the baseline. Takes several values.
         tokens: with --config: tokens that all GPUs together process per iteration, for traces without them. Takes
@@ -413,6 +421,7 @@ def roofline(
     threads: int | None = None,
     allow_truncated: bool = False,
     strict: bool = False,
+    figure: str | None = None,
     config: str | Sequence[str] | None = None,
     tokens: str | Sequence[str] | None = None,
     detail: str | Sequence[str] | None = None,
@@ -449,6 +458,7 @@ def roofline(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
+        figure: write one figure of a paper only: skip6, taxbreakT4 (a table), chopper5a, or list (docs/papers.md).
         config: a configuration to compare: its name, and a folder, pattern or file with the traces of its ranks;
             the first one is the baseline. Takes several values.
         tokens: with --config: tokens that all GPUs together process per iteration, for traces without them. Takes
@@ -496,6 +506,7 @@ def fusion(
     threads: int | None = None,
     allow_truncated: bool = False,
     strict: bool = False,
+    figure: str | None = None,
     floor: str | None = None,
     length: int | Sequence[int] = (2, 4, 8, 16, 32, 64, 128, 256),
     threshold: float | int = 1.0,
@@ -517,6 +528,7 @@ def fusion(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
+        figure: write one figure of a paper only: skip6, taxbreakT4 (a table), chopper5a, or list (docs/papers.md).
         floor: launch time of an empty kernel (see assay launch --help).
         length: chain lengths, comma separated. Default: [2,4,8,16,32,64,128,256]. Takes several values.
         threshold: proximity score of a candidate, (0, 1]. Default: 1.
@@ -535,6 +547,7 @@ def sweep(
     threads: int | None = None,
     allow_truncated: bool = False,
     strict: bool = False,
+    figure: str | None = None,
     window: str | None = None,
     part: str | None = None,
     between: str | None = None,
@@ -555,6 +568,7 @@ def sweep(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
+        figure: write one figure of a paper only: skip6, taxbreakT4 (a table), chopper5a, or list (docs/papers.md).
         window: use spans with a matching label as iterations, e.g. 'decode*' (* and ? match any characters):
             annotations, else operators, else Python frames.
         part: analyze this part of the recording: lead-in, start-up, iterations, prefill, decode, hole, tail, its
@@ -588,6 +602,7 @@ def power(
     threads: int | None = None,
     allow_truncated: bool = False,
     strict: bool = False,
+    figure: str | None = None,
     column: str | None = None,
     gpu: str | None = None,
     interleaved_gpus: int | None = None,
@@ -620,6 +635,7 @@ def power(
         threads: threads for reading and analyses; 0 = all processors. From 0 to 1024.
         allow_truncated: read what lies before the cut of a truncated file instead of refusing it.
         strict: leave with 3 when data was lost on import.
+        figure: write one figure of a paper only: skip6, taxbreakT4 (a table), chopper5a, or list (docs/papers.md).
         column: column, metric or rail of the log to read, e.g. power.draw.
         gpu: device of the log, where it has several.
         interleaved_gpus: that wrote the log in turn, where no column says which row is of which; default: found

@@ -23,10 +23,11 @@
 #include "cli/progress.h"
 #include "cli/workbook_file.h"
 #include "ingest/formats.h"
-#include "text/plain_text.h"
-#include "text/units.h"
+#include "report/document/paper_figure.h"
 #include "report/document/self_check.h"
 #include "report/writers/writers.h"
+#include "text/plain_text.h"
+#include "text/units.h"
 
 namespace assay {
 namespace {
@@ -111,6 +112,11 @@ Result<Format> output_format(const CommonOptions& options) {
   for (const char* plain : {"", ".txt", ".text", ".log", ".out"}) {
     if (extension == plain) return Format::kTerminal;
   }
+  if (!options.figure.empty() && (extension == ".svg" || extension == ".png")) {
+    return Error{ErrorCode::kInvalidArgument,
+                 "the page draws figures: end it in .html and save the chart there", options.output,
+                 -1};
+  }
   return Error{ErrorCode::kInvalidArgument,
                fmt::format("the ending {} names no format: end it in .json, .csv, .md, .html, "
                            ".xlsx or .txt, or give --format",
@@ -150,6 +156,13 @@ void add_window_option(Verb& verb, CommonOptions& options) {
               "characters): annotations, else operators, else Python frames")
       .called("GLOB")
       .common();
+}
+
+void add_figure_option(Verb& verb, CommonOptions& options) {
+  verb.option("--figure", options.figure,
+              "write one figure of a paper only: skip6, taxbreakT4 (a table), chopper5a, or list "
+              "(docs/papers.md)")
+      .called("NAME");
 }
 
 void add_part_option(Verb& verb, CommonOptions& options) {
@@ -282,6 +295,7 @@ TraceRequest traces_of(const CommonOptions& options) {
 }
 
 bool wants_page(const CommonOptions& options) {
+  if (!options.figure.empty()) return true;
   const auto format = output_format(options);
   return format && *format == Format::kHtml;
 }
@@ -298,7 +312,21 @@ bool wants_card(const CommonOptions& options) {
 
 namespace {
 
+Status write_as_asked(const Document& document, const CommonOptions& options);
+
+Status write_figure(const Document& document, CommonOptions options) {
+  const auto format = output_format(options);
+  ASSAY_TRY_ASSIGN(Document figure,
+                   only_figure(document, options.figure, format && *format == Format::kHtml));
+  if (format && *format == Format::kCsv)
+    return write_text(write_csv(figure.sections[0]), options.output);
+  options.figure.clear();
+  options.full = true;
+  return write_as_asked(figure, options);
+}
+
 Status write_as_asked(const Document& document, const CommonOptions& options) {
+  if (!options.figure.empty()) return write_figure(document, options);
   if (wants_workbook(options)) return write_document_workbook(document, options.output);
   ASSAY_TRY_ASSIGN(const Format format, output_format(options));
   return write_text(render(document, format, terminal_options(options)), options.output);
@@ -337,7 +365,7 @@ Status tell_of_file(const Document& document, const CommonOptions& options) {
 
 int write_told(const Document& document, const CommonOptions& options, bool data_lost) {
   Status written = write_as_asked(document, options);
-  if (written && document.answer && options.output != "-") {
+  if (written && document.answer && options.output != "-" && options.figure.empty()) {
     written = tell_of_file(document, options);
   }
   if (!written) return fail(written.error());

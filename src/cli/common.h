@@ -27,6 +27,7 @@ enum ExitCode : int {
 struct CommonOptions : TraceRequest {
   std::string format = {};  // empty = by the output's extension, else terminal
   std::string output = "-";
+  std::string figure = {};  // of a paper: only that is written (report/document/paper_figure.h)
   std::string color = "auto";
   int width = 0;  // 0 = terminal width, else 80 for the short answer and 100 for tables
   bool ascii = false;
@@ -47,6 +48,8 @@ void add_reading_options(Verb& verb, CommonOptions& options);
 // Adds `--window`, for verbs that declare their inputs themselves. With takes_inputs,
 // add_common_options already adds it.
 void add_window_option(Verb& verb, CommonOptions& options);
+// `--figure`: for verbs that make figures of a paper.
+void add_figure_option(Verb& verb, CommonOptions& options);
 // `--part`: for verbs that analyze one part of the recording.
 void add_part_option(Verb& verb, CommonOptions& options);
 
@@ -63,7 +66,7 @@ TraceRequest traces_of(const CommonOptions& options);
 
 // Fails early if the output is not writable or is one of the inputs.
 Status check_output(const CommonOptions& options, const std::vector<std::string>& inputs);
-// True if the output is HTML; its charts may need another pass over the trace.
+// True if the output has charts, which may need another pass over the trace: HTML, or a figure.
 bool wants_page(const CommonOptions& options);
 bool wants_json(const CommonOptions& options);
 // True if the output is the short answer on the terminal, and nothing else.

@@ -91,6 +91,7 @@ void add_breakdown_verb(Verb& app, int& exit_code) {
   sub.example("assay breakdown trace.json.gz");
   sub.example("assay breakdown trace.json.gz --roofline", "distance to the roofline");
   add_common_options(sub, verb->common, true);
+  add_figure_option(sub, verb->common);
   sub.declared("traces").required(false);
   add_config_options(sub, verb->configs);
   add_telemetry_options(sub, verb->telemetry);

@@ -28,6 +28,7 @@ void add_fusion_verb(Verb& app, int& exit_code) {
       "fusion", "Chains of kernels that always run together, and what fusing them would save");
   sub.example("assay fusion trace.json.gz");
   add_common_options(sub, verb->common, true);
+  add_figure_option(sub, verb->common);
   sub.option("--floor", verb->floor, "launch time of an empty kernel (see assay launch --help)")
       .called("FLOOR");
   add_fusion_flags(sub, verb->flags);

@@ -47,6 +47,7 @@ void add_launch_verb(Verb& app, int& exit_code) {
   sub.example("assay launch trace.json.gz");
   sub.example("assay launch trace.json.gz --graph --top 20", "who launched what");
   add_common_options(sub, verb->common, true);
+  add_figure_option(sub, verb->common);
   sub.option("--floor", verb->floor,
              "launch time of an empty kernel: nanoseconds, a file of assay null-kernel, or a "
              "platform such as Intel+H100. Default: published for this board, else estimated")

@@ -123,6 +123,7 @@ void add_overhead_verb(Verb& app, int& exit_code) {
   sub.example("assay overhead trace.json.gz");
   sub.example("assay overhead trace.json.gz --export-kernel-db kernels.json", "for assay replay");
   add_common_options(sub, flags->common, true);
+  add_figure_option(sub, flags->common);
   add_untraced_option(sub, flags->untraced);
   sub.declared("traces").required(false);
   sub.option("--mode", flags->mode,

@@ -34,6 +34,7 @@ void add_profile_verb(Verb& power, int& exit_code) {
                          "From recorded runs to power over time in a kernel, with its error");
   sub.example("assay power profile runs/ -o power.html");
   add_common_options(sub, verb->common, false);
+  add_figure_option(sub, verb->common);
   sub.input("recordings", verb->folders,
             "folders with samples.csv, execs.csv, sync.csv and meta.json; the first one is "
             "what others are compared with")
@@ -170,6 +171,7 @@ void add_attribute_verb(Verb& power, int& exit_code) {
   sub.example("assay power attribute trace.json.gz --samples power.csv");
   sub.example("assay power attribute traces/ --samples power.csv --offset start");
   add_common_options(sub, verb->common, true);
+  add_figure_option(sub, verb->common);
   sub.option("--samples", verb->samples,
              // language: allow too_many_commas
              "power log of Assay, nvidia-smi, dcgmi, dcgm-exporter, amd-smi, rocm-smi, Zeus, "

@@ -368,6 +368,7 @@ void add_run_verb(Verb& power, int& exit_code) {
       power.verb("run", "Runs a kernel by FinGraV's nine steps and gives its power profile");
   sub.example("assay power run --workload gemm:4096 -o gemm.html");
   add_common_options(sub, verb->common, false);
+  add_figure_option(sub, verb->common);
   add_device_options(sub, verb->device, verb->sensor, verb->seed);
   sub.option("--workload", verb->workloads,
              // language: allow too_many_commas
@@ -410,6 +411,7 @@ void add_calibrate_verb(Verb& power, int& exit_code) {
                          "Measures how this GPU's power sensor averages and reports, and keeps it");
   sub.example("assay power calibrate", "once for each GPU and driver");
   add_common_options(sub, verb->common, false);
+  add_figure_option(sub, verb->common);
   add_device_options(sub, verb->device, verb->sensor, verb->seed);
   sub.option("--calibration", verb->calibration,
              "file to keep it in; default: assay/sensors in the cache folder")

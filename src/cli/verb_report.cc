@@ -90,6 +90,7 @@ void add_report_verb(Verb& app, int& exit_code) {
   sub.example("assay report traces/ --full", "a job, every section");
   sub.example("assay report trace.json.gz --on H200,B200", "would another GPU help?");
   add_common_options(sub, verb->common, true);
+  add_figure_option(sub, verb->common);
   verb->common.full = false;
   sub.flag("--full", verb->common.full,
            "every section on the terminal or in Markdown, instead of the answer on one screen");

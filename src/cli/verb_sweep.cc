@@ -30,6 +30,7 @@ void add_sweep_verb(Verb& app, int& exit_code) {
   sub.example("assay sweep trace.json.gz");
   sub.example("assay sweep --batch 1=b1.json.gz --batch 8=b8.json.gz", "where it turns");
   add_common_options(sub, verb->common, false);
+  add_figure_option(sub, verb->common);
   sub.input("traces", verb->common.inputs, "one trace: its bottleneck without a sweep");
   add_window_option(sub, verb->common);
   add_part_option(sub, verb->common);

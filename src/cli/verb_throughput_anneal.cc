@@ -27,6 +27,7 @@ void add_throughput_anneal_verb(Verb& throughput, int& exit_code) {
   sub.example("assay throughput anneal table.csv");
   add_bench_options(sub, verb->bench);
   add_common_options(sub, verb->common, false);
+  add_figure_option(sub, verb->common);
   sub.option("--source", verb->source,
              "rows to learn from, by the beginnings of their names: 'hardware=Nvidia "
              "H100,model=meta-llama/Llama-2-7b'; all rows when empty")

@@ -41,6 +41,7 @@ void add_throughput_evaluate_verb(Verb& throughput, int& exit_code) {
       .one_per_mention()
       .called("ROLE=VALUE");
   add_common_options(sub, verb->common, false);
+  add_figure_option(sub, verb->common);
   sub.option(
          "--split", verb->splits,
          // language: allow too_many_commas

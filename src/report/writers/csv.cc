@@ -188,6 +188,14 @@ void write_inputs(const char* table, const std::vector<Input>& inputs, CsvWriter
 
 }  // namespace
 
+std::string write_csv(const Section& section) {
+  CsvWriter csv;
+  csv.sections("", {section});
+  std::string text = csv.take();
+  const bool one = text.find("\n\n# ") == std::string::npos;
+  return one ? text.substr(text.find('\n') + 1) : text;
+}
+
 std::string write_csv(const Document& document) {
   CsvWriter csv;
   csv.start_table("", {"document"});

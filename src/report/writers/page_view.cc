@@ -12,6 +12,7 @@
 
 #include "base/json_tree.h"
 #include "report/document/definitions.h"
+#include "report/document/names.h"
 #include "report/document/palette.h"
 #include "report/writers/grid.h"
 #include "text/plain_text.h"
@@ -23,52 +24,6 @@ using PageJson = nlohmann::json;
 
 // Larger integers are not exact in JavaScript and are written as text.
 constexpr int64_t kLargestExact = int64_t{1} << 53;
-
-const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::kNone:
-      return "none";
-    case Unit::kText:
-      return "text";
-    case Unit::kState:
-      return "state";
-    case Unit::kNanoseconds:
-      return "ns";
-    case Unit::kCount:
-      return "count";
-    case Unit::kShare:
-      return "share";
-    case Unit::kRatio:
-      return "ratio";
-    case Unit::kBytes:
-      return "bytes";
-    case Unit::kPerSecond:
-      return "rate";
-    case Unit::kBytesPerSecond:
-      return "byte_rate";
-    case Unit::kWatts:
-      return "watts";
-    case Unit::kJoules:
-      return "joules";
-  }
-  return "none";
-}
-
-const char* mark_name(Mark mark) {
-  switch (mark) {
-    case Mark::kLine:
-      return "line";
-    case Mark::kSteps:
-      return "steps";
-    case Mark::kPoints:
-      return "points";
-    case Mark::kBars:
-      return "bars";
-    case Mark::kStackedBars:
-      return "stacked";
-  }
-  return "line";
-}
 
 // The page shows blocks for readers and for the page. Columns and items for data only are included
 // and shown on request.

@@ -40,6 +40,8 @@ std::string write_json(const Document& document);
 // ". Text is cleaned as for a terminal, so that a record is one line (JSON is the lossless format).
 // Text that begins with = + - @ gets a leading ', because spreadsheets would run it as a formula.
 std::string write_csv(const Document& document);
+// The tables of one section. A single table is bare: only its header and its records.
+std::string write_csv(const Section& section);
 
 // GitHub-flavoured Markdown: numbers scaled and tables cut as on a terminal, text escaped. A
 // document with a short answer shows only that, unless `full` is set.
