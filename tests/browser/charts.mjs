@@ -1,7 +1,8 @@
 // What charts show of numbers: bars on a logarithmic axis are the longer the greater their number.
 
-import { writeFileSync } from "node:fs";
-import { check, main, openReport, path, run, scrollThrough } from "./support.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { check, EXAMPLE, main, openReport, path, run, scrollThrough } from "./support.mjs";
+
 
 // Throughput that saturates with the batch size, of two models: a straight line misses it by far.
 function benchmark() {
@@ -65,6 +66,21 @@ await main({
     const { throughput } = JSON.parse(run("report", path("bench.csv"), "--format", "json"));
     check(throughput.curves.some((point) => point.measured_tokens_per_s !== null), "no measured point on a curve");
     check(["S1", "S3", "S4"].every((name) => throughput.splits.some((split) => split.name === name)), "splits are missing");
+    await close();
+  },
+
+  async "a chart is saved as SVG, with its marks and its words as text"() {
+    run("fusion", EXAMPLE, "--figure", "skip8", "-o", path("skip8.html"));
+    const { page, close } = await openReport(path("skip8.html"));
+    const figure = page.locator("figure.chart");
+    check((await figure.count()) === 1, "the page of one figure has other charts as well");
+    const [saved] = await Promise.all([page.waitForEvent("download"), figure.getByRole("button", { name: "SVG" }).click()]);
+    check(saved.suggestedFilename() === "speedup_by_length.svg", saved.suggestedFilename());
+    const text = readFileSync(await saved.path(), "utf8");
+    check(text.startsWith("<svg") && text.includes(">all chains<"), text.slice(0, 200));
+    const { figure: { points } } = JSON.parse(run("fusion", EXAMPLE, "--figure", "skip8", "--format", "json"));
+    const bars = points.filter((point) => point.mark === "bars" && point.y !== null).length;
+    check((text.match(/<path/g) ?? []).length >= bars, `fewer paths than ${bars} bars`);
     await close();
   },
 });

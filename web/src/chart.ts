@@ -1,6 +1,6 @@
 // Renders a Chart block with Apache ECharts, and its numbers as a table.
 
-import { button, freshId, h } from "./dom.ts";
+import { button, freshId, h, saveFile } from "./dom.ts";
 import { Grid } from "./grid.ts";
 import { chartLibrary, type ECharts, type EChartsCoreOption, type Library, loadedLibrary } from "./library.ts";
 import { sentence, shortenMiddle } from "./text.ts";
@@ -479,7 +479,15 @@ export function chartElement(chart: Chart): HTMLElement {
     else table.remove();
   });
   toggle.setAttribute("aria-pressed", "false");
-  const tools = h("div", { class: "tools" }, toggle);
+  // Drawn anew: the chart on the page is pixels.
+  const svg = button("SVG", async () => {
+    const size = { width: canvas.clientWidth || figure.clientWidth, height: heightOf(chart) };
+    const drawn = (await chartLibrary()).init(null, undefined, { renderer: "svg", ssr: true, ...size });
+    drawn.setOption(drawing.option() as EChartsCoreOption);
+    saveFile(`${chart.key}.svg`, "image/svg+xml", drawn.renderToSVGString());
+    drawn.dispose();
+  });
+  const tools = h("div", { class: "tools" }, svg, toggle);
   figure.append(
     h("div", { class: "grid-head" }, h("h4", { id: titleId }, ...sentence(chart.title)), tools),
     canvas,

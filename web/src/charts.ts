@@ -10,7 +10,7 @@ import {
   TooltipComponent,
 } from "echarts/components";
 import * as echarts from "echarts/core";
-import { CanvasRenderer } from "echarts/renderers";
+import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
 
 echarts.use([
   AriaComponent,
@@ -23,6 +23,7 @@ echarts.use([
   LineChart,
   MarkLineComponent,
   ScatterChart,
+  SVGRenderer,
   TooltipComponent,
 ]);
 
