@@ -1,5 +1,7 @@
 #include "answers/other_gpu.h"
 
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "answers/inputs/facts.h"
@@ -7,6 +9,10 @@
 
 namespace assay {
 namespace {
+
+// Host time in ns that PyTorch's profiler adds per operator and call: high, median and low of
+// recordings with a measured step without it (docs/measured/2026-11-26-nvidia-h200.md).
+constexpr std::array<double, 3> kUsualRowCostNs = {6'300, 2'300, 300};
 
 // The price of the specified GPU that a name in the price list refers to. Power comes from the
 // list, else from the specifications.
@@ -74,12 +80,21 @@ Result<OtherGpuInputs> other_gpu_inputs(const OtherGpuRequest& request, const Fa
   return inputs;
 }
 
+std::optional<std::array<double, 3>> profiler_row_cost(const JudgedRun& judged,
+                                                       const Untraced& untraced) {
+  if (!judged.report.evidence.ops) return {};
+  if (!untraced.told()) return kUsualRowCostNs;
+  return {{static_cast<double>(untraced.row_cost_high_ns),
+           static_cast<double>(untraced.row_cost_ns),
+           static_cast<double>(untraced.row_cost_low_ns)}};
+}
+
 Result<OtherGpuFindings> find_other_gpus(const OtherGpuRequest& request,
                                          const OtherGpuInputs& inputs, const LoadedTrace& loaded,
-                                         const FlowModel& model, const JudgedRun& judged) {
-  OtherGpuOptions asked{.as_recorded = request.as_recorded,
-                        .host = faster_host(request.cpu_speed),
-                        .roof = inputs.roof};
+                                         const FlowModel& model, const JudgedRun& judged,
+                                         const Untraced& untraced) {
+  OtherGpuOptions asked{.host = faster_host(request.cpu_speed), .roof = inputs.roof};
+  if (!request.as_recorded) asked.row_cost_ns = profiler_row_cost(judged, untraced);
   asked.roof.replays = &judged.report.replays;
   if (inputs.like) {
     ASSAY_TRY_ASSIGN(asked.host, host_like(*inputs.like, host_recording(loaded)));

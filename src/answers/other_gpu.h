@@ -3,6 +3,7 @@
 // The run on other GPUs (flow/other_gpu.h): what a user asks, the files that this needs, and the
 // results for one trace.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "flow/judged.h"
 #include "flow/other_gpu.h"
 #include "flow/run_cost.h"
+#include "flow/untraced.h"
 #include "records/facts.h"
 
 namespace assay {
@@ -44,9 +46,15 @@ struct OtherGpuFindings {
   OtherGpus gpus;
   std::vector<RunCost> costs;
 };
+
+// OtherGpuOptions::row_cost_ns as in every other answer about the trace; none without operators.
+std::optional<std::array<double, 3>> profiler_row_cost(const JudgedRun& judged,
+                                                       const Untraced& untraced);
+
 // Everything must be of the loaded trace. Errors: the host recording is of another program.
 Result<OtherGpuFindings> find_other_gpus(const OtherGpuRequest& request,
                                          const OtherGpuInputs& inputs, const LoadedTrace& loaded,
-                                         const FlowModel& model, const JudgedRun& judged);
+                                         const FlowModel& model, const JudgedRun& judged,
+                                         const Untraced& untraced);
 
 }  // namespace assay

@@ -147,8 +147,8 @@ Result<Findings> find_everything(const ReportRequest& request, const LoadedTrace
   if (rank_graph) options.fold = &fold;
   if (request.on_inputs) {
     options.on_judged = [&](const FlowModel& model, const JudgedRun& judged) -> Status {
-      ASSAY_TRY_ASSIGN(found.other_gpus,
-                       find_other_gpus(request.on, *request.on_inputs, loaded, model, judged));
+      ASSAY_TRY_ASSIGN(found.other_gpus, find_other_gpus(request.on, *request.on_inputs, loaded,
+                                                         model, judged, found.untraced.times));
       return Ok{};
     };
   }

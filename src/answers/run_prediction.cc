@@ -112,9 +112,10 @@ Result<FrozenRun> run_prediction(const OtherGpuRequest& request, const OtherGpus
 
 Result<ScoredRun> score_prediction(const FrozenRun& prediction, const RoofSources& sources,
                                    const LoadedTrace& loaded, const FlowModel& model,
-                                   const JudgedRun& judged) {
-  const OtherGpus here = explore_gpus(model, judged.iterations, judged.report,
-                                      {.as_recorded = prediction.as_recorded, .roof = sources});
+                                   const JudgedRun& judged, const Untraced& untraced) {
+  OtherGpuOptions options{.roof = sources};
+  if (!prediction.as_recorded) options.row_cost_ns = profiler_row_cost(judged, untraced);
+  const OtherGpus here = explore_gpus(model, judged.iterations, judged.report, options);
   ScoredRun scored;
   ASSAY_TRY_ASSIGN(scored.prediction, gpu_of(prediction, here.recorded, loaded));
   // The operators of small programs are too few to recognize even the same recording.

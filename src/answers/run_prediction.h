@@ -24,6 +24,6 @@ struct ScoredRun {
 // trace is of another GPU or program, or has another number of iterations or GPUs.
 Result<ScoredRun> score_prediction(const FrozenRun& prediction, const RoofSources& sources,
                                    const LoadedTrace& loaded, const FlowModel& model,
-                                   const JudgedRun& judged);
+                                   const JudgedRun& judged, const Untraced& untraced);
 
 }  // namespace assay

@@ -285,14 +285,14 @@ Result<TraceContent> on_content(const WhatIfRequest& request, const RoofOfReques
                                 const OtherGpuInputs& inputs, const LoadedTrace& loaded) {
   PhaseClock clock(request.traces.listener);
   std::optional<FlowModel> model(make_flow_model(loaded.trace, loaded.links, loaded.kernels));
-  ASSAY_TRY_ASSIGN(UntracedTimes untraced, untraced_times(loaded, *model, ""));
+  ASSAY_TRY_ASSIGN(UntracedTimes untraced, untraced_times(loaded, *model, request.untraced));
   FlowOptions options{.windows = &loaded.windows};
   options.captures = roof.captured;
   ASSAY_TRY_ASSIGN(JudgedRun judged,
                    judge_run(*model, loaded.windows, options, request.traces.part));
   clock.mark("flow");
   ASSAY_TRY_ASSIGN(const OtherGpuFindings found,
-                   find_other_gpus(request.on, inputs, loaded, *model, judged));
+                   find_other_gpus(request.on, inputs, loaded, *model, judged, untraced.times));
   clock.mark("whatif");
   if (request.freeze) {
     ASSAY_TRY_ASSIGN(const FrozenRun prediction,
@@ -353,7 +353,7 @@ Result<TraceContent> score_run_content(const FrozenRun& prediction, const RoofSo
   ASSAY_TRY_ASSIGN(const JudgedRun judged,
                    judge_run(*model, loaded.windows, {.windows = &loaded.windows}, part));
   ASSAY_TRY_ASSIGN(const ScoredRun scored,
-                   score_prediction(prediction, roof, loaded, *model, judged));
+                   score_prediction(prediction, roof, loaded, *model, judged, untraced.times));
   model.reset();
   ASSAY_TRY_ASSIGN(const findings::Diagnosis diagnosis,
                    reported_diagnosis(loaded, judged, part, untraced));

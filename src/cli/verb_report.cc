@@ -70,6 +70,7 @@ int run(ReportVerb& verb) {
   if (!requests) return fail(requests.error());
   const Status on = check_other_gpu_options(verb.request.on);
   if (!on) return fail(on.error());
+  verb.request.on.as_recorded |= verb.request.untraced == "none";
   verb.request.traces = traces_of(verb.common);
   verb.request.fusion = fusion_options(verb.fusion);
   verb.request.timelines = wants_page(verb.common);

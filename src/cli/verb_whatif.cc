@@ -38,6 +38,7 @@ Result<WhatIfRequest> whatif_request(const WhatIfVerb& verb) {
                         .captures = verb.captures,
                         .on = verb.on};
   ASSAY_TRY(check_other_gpu_options(verb.on));
+  request.on.as_recorded |= request.untraced == "none";
   if (!verb.edits_file.empty()) {
     ASSAY_TRY_ASSIGN(const std::vector<std::string> more, read_edits_file(verb.edits_file));
     request.edits.insert(request.edits.end(), more.begin(), more.end());
@@ -117,7 +118,7 @@ void add_whatif_verb(Verb& app, int& exit_code) {
   add_part_option(sub, verb->common);
   add_untraced_option(sub, verb->untraced);
   sub.declared("--untraced")
-      .not_with("--on")
+      .not_with("--as-recorded")
       .not_with("--save-prediction")
       .not_with("--check-prediction");
   add_facts_option(sub, verb->facts);

@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "flow/flow.h"
-
 namespace assay {
 
 enum class HostPaceSource : uint8_t {
@@ -32,7 +30,7 @@ OtherHost faster_host(double cpu_speed);
 OtherHost host_of_recording(std::string recording, uint64_t names, double low, double middle,
                             double high);
 
-// Factors on the host's own time; `low` is the fastest host.
+// The run without kernels over the same run as recorded; `low` is the fastest host.
 struct HostPace {
   HostPaceSource source = HostPaceSource::kRecorded;
   double low = 1;
@@ -41,10 +39,5 @@ struct HostPace {
   bool untraced = false;  // without the profiler's overhead
   OtherHost other = {};
 };
-
-// own_ns: the host's own time on the critical path if kernels took no time. as_recorded: keep the
-// profiler's overhead.
-HostPace host_pace(const FlowReport& report, int64_t own_ns, bool as_recorded,
-                   const OtherHost& other);
 
 }  // namespace assay

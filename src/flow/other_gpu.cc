@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/numbers.h"
 #include "flow/gain_finder.h"
+#include "flow/untraced.h"
 #include "flow/whatif.h"
 
 namespace assay {
@@ -22,26 +24,52 @@ constexpr double kMostFactor = 64;
 constexpr double kGpuBinds = 4096;  // with kernels this many times longer, the GPU binds any run
 constexpr double kLonger = 1.05;
 
-// Replays of one run with other durations of its kernels, and another pace of its host.
+// The fastest, the middle and the slowest of the hosts that a run may have.
+constexpr size_t kHosts = 3;
+constexpr size_t kMiddleHost = 1;
+constexpr size_t kRecordedHost = kHosts;
+
+// Replays of one run with other durations of its kernels, and another host.
 class Replays {
  public:
-  Replays(const FlowModel& model, const GainFinder& finder)
-      : run_(model.run), finder_(finder), trial_(finder.slots()) {}
+  Replays(const FlowModel& model, const Windows& iterations, const GainFinder& finder,
+          const OtherGpuOptions& options)
+      : run_(model.run), finder_(finder), trial_(finder.slots()) {
+    host_ = {options.host.low, options.host.middle, options.host.high};
+    if (!options.row_cost_ns) return;
+    const UntracedReplay untraced(model, iterations);
+    for (size_t host = 0; host < kHosts; ++host) {
+      const RecordingCost cost = recording_cost(CostShape::kRows, (*options.row_cost_ns)[host] / 2);
+      const std::vector<int64_t> lags = untraced.lags(cost);
+      for (uint32_t edge = 0; edge < lags.size(); ++edge) {
+        const int64_t recorded_ns = model.graph.lag_ns[edge];
+        if (lags[edge] == recorded_ns || recorded_ns <= 0) continue;
+        untraced_[host].emplace_back(
+            edge, static_cast<double>(lags[edge]) / static_cast<double>(recorded_ns));
+      }
+    }
+  }
 
   // Time in ns from the begin of the window to the end of the last device work.
-  double run_ns(const std::vector<float>& scales, double host,
+  double run_ns(const std::vector<float>& scales, size_t host,
                 Residuals residuals = Residuals::kKeep) {
     Edit edit;
     edit.cause.fill(1);
     edit.work.fill(1);
     edit.works_scale = scales;
-    edit.host = host;
+    if (host != kRecordedHost) edit.host = host_[host];
     const Edit* const one = &edit;
     trial_.editor.lags(sum_of({&one, 1}), trial_.lags);
+    if (host != kRecordedHost) {
+      for (const auto& [edge, left] : untraced_[host]) {
+        int64_t& lag_ns = trial_.lags.lag_ns[edge];
+        lag_ns = static_cast<int64_t>(left * static_cast<double>(lag_ns));
+      }
+    }
     return static_cast<double>(finder_.run_ns(trial_.lags, trial_, residuals));
   }
   // The same with one factor for all kernels and collectives.
-  double run_ns(double factor, double host, Residuals residuals = Residuals::kKeep) {
+  double run_ns(double factor, size_t host, Residuals residuals = Residuals::kKeep) {
     std::vector<float> scales(run_.works.size(), 1);
     for (size_t w = 0; w < scales.size(); ++w) {
       if (is_kernel(run_.works[w])) scales[w] = static_cast<float>(factor);
@@ -57,12 +85,15 @@ class Replays {
   const FlowRun& run_;
   const GainFinder& finder_;
   Trial trial_;
+  std::array<double, kHosts> host_;  // factors of the host's time
+  std::array<std::vector<std::pair<uint32_t, double>>, kHosts> untraced_;  // factors of edges
 };
 
 // Derivative of the run's time with respect to the kernel time factor.
-double slope(Replays& replays, double factor, double host) {
+double slope(Replays& replays, double factor) {
   constexpr double kStep = 1.02;
-  return (replays.run_ns(factor * kStep, host) - replays.run_ns(factor / kStep, host)) /
+  return (replays.run_ns(factor * kStep, kMiddleHost) -
+          replays.run_ns(factor / kStep, kMiddleHost)) /
          (factor * kStep - factor / kStep);
 }
 
@@ -78,16 +109,16 @@ double turn(double low, double high, F above) {
 }
 
 // The run is a longest path, hence convex in the factor: its slope only grows.
-double knee(Replays& replays, double host) {
-  const double most = slope(replays, kGpuBinds, host);
-  const auto gpu_binds = [&](double factor) { return slope(replays, factor, host) * 2 > most; };
+double knee(Replays& replays) {
+  const double most = slope(replays, kGpuBinds);
+  const auto gpu_binds = [&](double factor) { return slope(replays, factor) * 2 > most; };
   if (most <= 0 || gpu_binds(kLeastFactor)) return 0;
   return turn(kLeastFactor, kGpuBinds, gpu_binds);
 }
 
-double slack(Replays& replays, double host, double now_ns) {
+double slack(Replays& replays, double now_ns) {
   const auto is_longer = [&](double factor) {
-    return replays.run_ns(factor, host) > kLonger * now_ns;
+    return replays.run_ns(factor, kMiddleHost) > kLonger * now_ns;
   };
   return is_longer(kMostFactor) ? turn(1, kMostFactor, is_longer) : 0;
 }
@@ -107,7 +138,7 @@ class Explorer {
         report_(report),
         options_(options),
         finder_(model, iterations, report, false),
-        replays_(model, finder_) {}
+        replays_(model, iterations, finder_, options) {}
 
   OtherGpus explore() {
     OtherGpus found;
@@ -140,36 +171,39 @@ class Explorer {
   // the kernel never starts earlier than recorded.
   struct OtherReplays {
     Residuals residuals;
-    std::array<double, 3> now_ns = {};
+    std::array<double, kHosts> now_ns = {};
   };
 
   void now(OtherGpus& found) {
-    const double host_only_ns = replays_.run_ns(0.0, 1);
-    const auto own_ns = static_cast<int64_t>(host_only_ns - replays_.run_ns(0.0, 0));
-    found.host = host_pace(report_, own_ns, options_.as_recorded, options_.host);
-    hosts_ = {found.host.low, found.host.middle, found.host.high};
-    for (size_t h = 0; h < hosts_.size(); ++h) {
-      now_ns_[h] = replays_.run_ns(1.0, hosts_[h]);
+    for (size_t h = 0; h < kHosts; ++h) {
+      now_ns_[h] = replays_.run_ns(1.0, h);
+      host_ns_[h] = replays_.run_ns(0.0, h);
       for (OtherReplays& other : others_) {
-        other.now_ns[h] = replays_.run_ns(1.0, hosts_[h], other.residuals);
+        other.now_ns[h] = replays_.run_ns(1.0, h, other.residuals);
       }
     }
     found.now_ns = {now_ns_[0], now_ns_[1], now_ns_[2]};
+    const double recorded_ns = std::max(replays_.run_ns(0.0, kRecordedHost), 1.0);
+    found.host = {.source = options_.host.source,
+                  .low = host_ns_[0] / recorded_ns,
+                  .middle = host_ns_[1] / recorded_ns,
+                  .high = host_ns_[2] / recorded_ns,
+                  .untraced = options_.row_cost_ns.has_value(),
+                  .other = options_.host};
+    if (found.host.untraced && found.host.source == HostPaceSource::kRecorded) {
+      found.host.source = HostPaceSource::kUntraced;
+    }
   }
 
   void bound(OtherGpus& found) {
-    std::array<double, 3> host_ns{};
-    std::array<double, 3> gains{};
-    for (size_t h = 0; h < hosts_.size(); ++h) {
-      host_ns[h] = replays_.run_ns(0.0, hosts_[h]);
-      gains[h] = now_ns_[h] / std::max(host_ns[h], 1.0);
-    }
-    found.host_ns = {host_ns[0], host_ns[1], host_ns[2]};
-    found.bound_gain = {*std::min_element(gains.begin(), gains.end()), gains[1],
+    std::array<double, kHosts> gains{};
+    for (size_t h = 0; h < kHosts; ++h) gains[h] = now_ns_[h] / std::max(host_ns_[h], 1.0);
+    found.host_ns = {host_ns_[0], host_ns_[1], host_ns_[2]};
+    found.bound_gain = {*std::min_element(gains.begin(), gains.end()), gains[kMiddleHost],
                         *std::max_element(gains.begin(), gains.end())};
     for (const OtherReplays& other : others_) {
-      for (size_t h = 0; h < hosts_.size(); ++h) {
-        const double least_ns = replays_.run_ns(0.0, hosts_[h], other.residuals);
+      for (size_t h = 0; h < kHosts; ++h) {
+        const double least_ns = replays_.run_ns(0.0, h, other.residuals);
         const double gain = other.now_ns[h] / std::max(least_ns, 1.0);
         found.bound_gain.low = std::min(found.bound_gain.low, gain);
         found.bound_gain.high = std::max(found.bound_gain.high, gain);
@@ -177,8 +211,8 @@ class Explorer {
         found.host_ns.high = std::max(found.host_ns.high, least_ns);
       }
     }
-    found.knee = knee(replays_, hosts_[1]);
-    found.slack_5_percent = slack(replays_, hosts_[1], now_ns_[1]);
+    found.knee = knee(replays_);
+    found.slack_5_percent = slack(replays_, now_ns_[kMiddleHost]);
   }
 
   RunOnGpu on(const OtherGpu& gpu, const OtherGpus& found) {
@@ -206,12 +240,12 @@ class Explorer {
       follow_kernels(found, out);
       return out;
     }
-    const auto binds = [&](double factor, double host) {
-      return factor < found.knee * host / found.host.middle;
+    const auto binds = [&](double factor, size_t host) {
+      return factor < found.knee * host_ns_[host] / std::max(host_ns_[kMiddleHost], 1.0);
     };
-    out.host_binds = binds(out.kernels.middle, found.host.middle);
-    out.binds_sure = binds(out.kernels.low, found.host.high) == out.host_binds &&
-                     binds(out.kernels.high, found.host.low) == out.host_binds;
+    out.host_binds = binds(out.kernels.middle, kMiddleHost);
+    out.binds_sure = binds(out.kernels.low, kHosts - 1) == out.host_binds &&
+                     binds(out.kernels.high, 0) == out.host_binds;
     return out;
   }
 
@@ -223,22 +257,22 @@ class Explorer {
     out.run_ns = {INFINITY, 0, 0};
     out.gain = {INFINITY, 0, 0};
     for (size_t k = 0; k < kernels.size(); ++k) {
-      for (size_t h = 0; h < hosts_.size(); ++h) {
-        const double ns = replays_.run_ns(*kernels[k], hosts_[h]);
+      for (size_t h = 0; h < kHosts; ++h) {
+        const double ns = replays_.run_ns(*kernels[k], h);
         const double gain = now_ns_[h] / std::max(ns, 1.0);
         out.run_ns.low = std::min(out.run_ns.low, ns);
         out.run_ns.high = std::max(out.run_ns.high, ns);
         out.gain.low = std::min(out.gain.low, gain);
         out.gain.high = std::max(out.gain.high, gain);
         for (const OtherReplays& other : others_) {
-          const double there_ns = replays_.run_ns(*kernels[k], hosts_[h], other.residuals);
+          const double there_ns = replays_.run_ns(*kernels[k], h, other.residuals);
           const double other_gain = other.now_ns[h] / std::max(there_ns, 1.0);
           out.gain.low = std::min(out.gain.low, other_gain);
           out.gain.high = std::max(out.gain.high, other_gain);
           out.run_ns.low = std::min(out.run_ns.low, now_ns_[h] / other_gain);
           out.run_ns.high = std::max(out.run_ns.high, now_ns_[h] / other_gain);
         }
-        if (k != 1 || h != 1) continue;
+        if (k != 1 || h != kMiddleHost) continue;
         out.run_ns.middle = ns;
         out.gain.middle = gain;
       }
@@ -272,8 +306,8 @@ class Explorer {
   const OtherGpuOptions& options_;
   const GainFinder finder_;
   Replays replays_;
-  std::array<double, 3> hosts_{};
-  std::array<double, 3> now_ns_{};
+  std::array<double, kHosts> now_ns_{};   // with recorded kernels
+  std::array<double, kHosts> host_ns_{};  // without kernels
   std::vector<OtherReplays> others_;
 };
 

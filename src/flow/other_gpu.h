@@ -4,7 +4,9 @@
 // and the graph is replayed. A stretch in which the GPU waits for the host keeps its length.
 // Definitions: docs/metrics.md, On other GPUs.
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,9 @@ namespace assay {
 
 struct OtherGpuOptions {
   std::vector<OtherGpu> gpus = {};
-  bool as_recorded = false;  // keep the profiler's overhead on the host
-  OtherHost host = {};       // replaces the recorded one
+  // The profiler's overhead per operator and call, which is removed: high, middle, low.
+  std::optional<std::array<double, 3>> row_cost_ns = {};
+  OtherHost host = {};  // replaces the recorded one
   RoofSources roof = {};
 };
 

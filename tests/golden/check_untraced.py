@@ -216,8 +216,11 @@ def check_whatif(assay, gpt2):
     expect(joint["gain_untraced_ns"] == gain and joint["gain_ns"] == bare["whatif"]["joint"]["gain_ns"], f"joint {joint}")
     screen = " ".join(run(assay, *asked_for, "--untraced", "6.112ms")[1].split())
     expect("instead of 6.07 ms" in screen and "recorded 14.4 ms" in screen and "recorded (ms)" in screen, screen)
-    for other in (["--on", "B200"], ["--save-prediction", "none.ini", "--edit", "sync"]):
-        expect(run(assay, "whatif", gpt2, "--untraced", "6.112ms", *other)[0] == 2, f"--untraced with {other[0]}")
+    for other in (["--on", "B200", "--as-recorded"], ["--save-prediction", "none.ini", "--edit", "sync"]):
+        expect(run(assay, "whatif", gpt2, "--untraced", "6.112ms", *other)[0] == 2, f"--untraced with {other[-1]}")
+    on = json.loads(run(assay, "whatif", gpt2, "--on", "B200", "--untraced", "6.112ms", "--format", "json")[1])["whatif"]["on"]
+    share = on["run_ns"] / on["recorded_ns"]
+    expect(abs(share / (6.112e6 / anchored["untraced"]["recorded_iteration_ns"]) - 1) < 0.02, f"--on has {share} of the recorded run")
     slower = " ".join(run(assay, *asked_for, "--untraced", "20ms")[1].split())
     expect("Times are as recorded" in slower, slower)
     return faults

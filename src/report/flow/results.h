@@ -393,8 +393,8 @@
   R(host, "host", kText, \
     "pace of the host: `untraced` (without what a profiler took of each row), `recorded`, `speed` (`--cpu-speed`) or " \
     "`like` (`--like`)") \
-  R(host_pace, "host pace", kRatio, "factor of the host's own time; 1 = as recorded") \
-  R(host_pace_low, "host pace, from", kRatio, "its 90 % interval: 6.3 to 0.3 µs of each recorded row, times that of another host") \
+  R(host_pace, "host pace", kRatio, "time of the run without kernels on this host / on the recorded one") \
+  R(host_pace_low, "host pace, from", kRatio, "its 90 % interval") \
   R(host_pace_high, "host pace, to", kRatio, "") \
   R(host_like, "host of", kText, "with `--like`: the recording that shows the host") \
   R(host_like_ratio, "time over this host's", kRatio, \

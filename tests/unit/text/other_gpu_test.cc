@@ -57,7 +57,7 @@ Trace product_trace(const char* device, bool shapes, int64_t product_ns = 4'000'
 
 TEST(OtherGpu, TheRecordedCardGivesTheRecordedRun) {
   const Traced run(product_trace("NVIDIA A100-SXM4-80GB", true));
-  const OtherGpus found = run.on({"A100-SXM4-80GB"}, {.as_recorded = true});
+  const OtherGpus found = run.on({"A100-SXM4-80GB"});
   ASSERT_EQ(found.gpus.size(), 1U);
   const RunOnGpu& own = found.gpus[0];
   EXPECT_EQ(own.change, GpuChange::kNone);
@@ -72,7 +72,7 @@ TEST(OtherGpu, TheRecordedCardGivesTheRecordedRun) {
 // 31.2 + 78 + 80 MB. H100: 3 + 315.3 + 56.5 us: 0.342 of it.
 TEST(OtherGpu, KernelsTakeWhatTheirWorkNeeds) {
   const Traced run(product_trace("NVIDIA A100-SXM4-80GB", true));
-  const OtherGpus found = run.on({"H100"}, {.as_recorded = true});
+  const OtherGpus found = run.on({"H100"});
   const RunOnGpu& h100 = found.gpus[0];
   ASSERT_EQ(h100.families.size(), 2U);
   EXPECT_EQ(h100.families[0].family, ScaleFamily::kProduct);
@@ -92,7 +92,7 @@ TEST(OtherGpu, KernelsTakeWhatTheirWorkNeeds) {
 
 TEST(OtherGpu, GivesAnIntervalAndNoMiddleIfShapesAreMissing) {
   const Traced run(product_trace("NVIDIA A100-SXM4-80GB", false));
-  const OtherGpus found = run.on({"H100"}, {.as_recorded = true});
+  const OtherGpus found = run.on({"H100"});
   EXPECT_FALSE(found.gpus[0].has_middle);
   EXPECT_EQ(found.gpus[0].known_share, 0);
   const std::string first = text::message(findings::other_gpu_findings(found)[0], 2000);
@@ -144,14 +144,14 @@ TEST(OtherGpu, AFasterHostIsReplayedToo) {
   Trace trace = maker.build();
   trace.devices = {{.id = 0, .name = "NVIDIA H100 80GB HBM3"}};
   const Traced run(std::move(trace));
-  const OtherGpus twice = run.on({"H100"}, {.as_recorded = true, .host = faster_host(2)});
+  const OtherGpus twice = run.on({"H100"}, {.host = faster_host(2)});
   EXPECT_EQ(twice.host.source, HostPaceSource::kSpeed);
   EXPECT_NEAR(twice.now_ns.middle / static_cast<double>(twice.recorded_ns), 0.5, 0.03);
   EXPECT_LT(twice.now_ns.low, twice.now_ns.middle);
-  const OtherGpus half = run.on({"H100"}, {.as_recorded = true, .host = faster_host(0.5)});
+  const OtherGpus half = run.on({"H100"}, {.host = faster_host(0.5)});
   EXPECT_NEAR(half.now_ns.middle / static_cast<double>(half.recorded_ns), 2, 0.06);
   // Two rows a step of 2.3 us of 100.
-  const OtherGpus untraced = run.on({"H100"});
+  const OtherGpus untraced = run.on({"H100"}, {.row_cost_ns = {{6'300, 2'300, 300}}});
   EXPECT_EQ(untraced.host.source, HostPaceSource::kUntraced);
   EXPECT_NEAR(untraced.now_ns.middle / static_cast<double>(untraced.recorded_ns), 0.954, 0.01);
 }
@@ -167,9 +167,9 @@ TEST(OtherGpu, TheHostOfAnotherRecordingIsReplayedToo) {
   Trace trace = maker.build();
   trace.devices = {{.id = 0, .name = "NVIDIA H100 80GB HBM3"}};
   const Traced run(std::move(trace));
-  const OtherGpus twice = run.on({"H100"}, {.as_recorded = true, .host = faster_host(2)});
-  const OtherGpus like = run.on(
-      {"H100"}, {.as_recorded = true, .host = host_of_recording("b.json", 31, 0.3, 0.5, 0.51)});
+  const OtherGpus twice = run.on({"H100"}, {.host = faster_host(2)});
+  const OtherGpus like =
+      run.on({"H100"}, {.host = host_of_recording("b.json", 31, 0.3, 0.5, 0.51)});
   EXPECT_EQ(like.host.source, HostPaceSource::kLike);
   EXPECT_EQ(like.now_ns.middle, twice.now_ns.middle);
   EXPECT_LT(like.now_ns.low, twice.now_ns.low);
@@ -180,7 +180,7 @@ TEST(OtherGpu, TheHostOfAnotherRecordingIsReplayedToo) {
   }
   EXPECT_NE(std::find(said.begin(), said.end(),
                       "In b.json, 31 operators and calls take 0.50 of their time here: the host "
-                      "takes 50.0 % of its recorded time (30.0 % to 55.0 %)."),
+                      "takes 50.1 % of its recorded time (30.1 % to 55.0 %)."),
             said.end())
       << ::testing::PrintToString(said);
 }
