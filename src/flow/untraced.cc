@@ -21,7 +21,6 @@ constexpr double kOwn = 0.15;
 constexpr int64_t kNextKernelNs = 700;
 // Share of the cost per border that appears between two kernels.
 constexpr double kGapPart = 0.4;
-constexpr double kMostBorderNs = 20'000;
 constexpr double kMostPace = 0.85;
 constexpr size_t kFewestWitnesses = 20;
 // Added to costs before comparison: small costs vary by more than their size.
@@ -444,12 +443,13 @@ double UntracedReplay::rows_per_iteration() const {
   return static_cast<double>(rows_) / static_cast<double>(n);
 }
 
-std::optional<double> UntracedReplay::solve(CostShape shape, int64_t iteration_ns) const {
+std::optional<double> UntracedReplay::solve(CostShape shape, int64_t iteration_ns,
+                                            double most_border_ns) const {
   const auto length = [&](double strength) {
     return this->iteration_ns(recording_cost(shape, strength));
   };
   double low = 0;
-  double high = shape == CostShape::kPace ? kMostPace : kMostBorderNs;
+  double high = shape == CostShape::kPace ? kMostPace : most_border_ns;
   if (length(low) <= iteration_ns) return 0;
   if (length(high) > iteration_ns) return std::nullopt;
   for (int i = 0; i < 20; ++i) {  // precision 0.02 ns per border
@@ -601,15 +601,26 @@ Untraced find_untraced(const FlowModel& model, const UntracedReplay& replay,
         kSlower * static_cast<double>(found.recorded_iteration_ns)) {
       return refused(UntracedRefusal::kSlower);
     }
-    auto cost = replay.solve(CostShape::kRows, anchor->ns);
+    // Any cost that the estimate of this recording would allow explains a measurement.
+    const double most_ns =
+        std::max(kMostBorderNs, fit.pairs == 0 ? 0 : fit.cost(witness_ns).high_ns);
+    const auto solved = [&](int64_t ns) { return replay.solve(CostShape::kRows, ns, most_ns); };
+    auto cost = solved(anchor->ns);
     // Rows of a GPU-bound run cannot explain differences that one run has to the next.
     const double least_ns = (1 - kScatter) * static_cast<double>(found.recorded_iteration_ns);
     if (!cost && static_cast<double>(anchor->ns) >= least_ns) cost = 0;
+    // Both the recorded and the measured iteration vary.
+    const auto shortest_ns =
+        static_cast<double>(replay.iteration_ns(recording_cost(CostShape::kRows, most_ns)));
+    if (!cost && static_cast<double>(anchor->ns) >=
+                     (1 - kScatter) * (1 - kScatter) * std::max<double>(shortest_ns, device_ns)) {
+      cost = most_ns;
+    }
     if (!cost) return refused(UntracedRefusal::kOtherWork);
     found.source = UntracedSource::kAnchor;
     found.row_cost_ns = row_ns(*cost);
-    found.row_cost_low_ns = row_ns(replay.solve(CostShape::kRows, anchor->high_ns).value_or(*cost));
-    found.row_cost_high_ns = row_ns(replay.solve(CostShape::kRows, anchor->low_ns).value_or(*cost));
+    found.row_cost_low_ns = row_ns(solved(anchor->high_ns).value_or(*cost));
+    found.row_cost_high_ns = row_ns(solved(anchor->low_ns).value_or(*cost));
     return found;
   }
   if (!model.run.trace->frames.empty()) return refused(UntracedRefusal::kFrames);

@@ -31,6 +31,7 @@ struct RecordingCost {
 // Which host time the recorder slows. An iteration time alone does not determine it.
 enum class CostShape : uint8_t { kRows, kOps, kCalls, kPace };
 constexpr size_t kCostShapes = 4;
+constexpr double kMostBorderNs = 20'000;
 // strength: ns per border; for kPace the share.
 RecordingCost recording_cost(CostShape shape, double strength);
 
@@ -125,8 +126,9 @@ class UntracedReplay {
   // threads that launch work; NaN for fewer than 20 samples.
   double witness_ns() const { return witness_ns_; }
   // The strength at which an iteration takes that long: 0 if it already does, none if no strength
-  // suffices.
-  std::optional<double> solve(CostShape shape, int64_t iteration_ns) const;
+  // suffices. most_border_ns: the highest cost per border; kPace has its own limit.
+  std::optional<double> solve(CostShape shape, int64_t iteration_ns,
+                              double most_border_ns = kMostBorderNs) const;
   // The trace without overhead; events keep order and ids. None if the order would change.
   std::optional<RetimedTrace> retimed(const RecordingCost& cost) const;
 
