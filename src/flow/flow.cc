@@ -194,6 +194,8 @@ FlowEvidence gather_evidence(const FlowRun& run, Interval window) {
       const int64_t early_ns = run.calls[work.call].start_ns - work.start_ns;
       evidence.early_works += early_ns > 0;
       evidence.early_ns = std::max(evidence.early_ns, early_ns);
+    } else if (run.links->carried_over(*run.trace, work.activity)) {
+      evidence.carried_ns += dur_ns;
     }
     if (is_whole_graph(run, work)) ++evidence.whole_graphs;
     if (work.migration) evidence.migration_ns += dur_ns;

@@ -55,6 +55,7 @@ struct FlowEvidence {
   uint64_t works = 0;         // device activities that begin in the window
   int64_t work_ns = 0;        // their summed durations, without helpers
   int64_t linked_ns = 0;      // summed durations of those with a launch call
+  int64_t carried_ns = 0;     // of those queued before the recording began (Links::carried_over)
   uint64_t launch_calls = 0;  // launch calls of the trace
   // Launch calls without work in the trace: captured into a graph, or the work is missing.
   uint64_t idle_launch_calls = 0;

@@ -527,10 +527,15 @@ std::string refusal_words(const Edit& edit, const FlowReport& report) {
       return format_share(report.fit.unexplained_share) +
              " of the critical path are waits for something that was not recorded; record from an "
              "earlier start, with all processes and the rows of waits";
-    case EditRefusal::kUnlinked:
+    case EditRefusal::kUnlinked: {
+      const bool queued = 2 * evidence.carried_ns > evidence.work_ns - evidence.linked_ns;
       return "launch calls are recorded for " +
              format_share(share(evidence.linked_ns, evidence.work_ns)) +
-             " of the device time only; record the runtime's calls, with the CPU side";
+             " of the device time only" +
+             (queued ? ": the rest was queued before the recording began; let the GPU finish "
+                       "(torch.cuda.synchronize()) before it starts"
+                     : "; record the runtime's calls, with the CPU side");
+    }
     case EditRefusal::kCold:
       return "one-time initialization fills most of the idle time; record after the warm-up";
     case EditRefusal::kNothing:
