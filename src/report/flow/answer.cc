@@ -262,17 +262,6 @@ std::vector<Lever> flow_levers(const Diagnosis& diagnosis) {
   return levers;
 }
 
-std::string levers_text(const std::vector<Lever>& levers) {
-  if (levers.empty()) return "";
-  constexpr size_t kShown = 3;
-  std::string text = levers.size() == 1 ? "The largest gain: " : "The largest gains: ";
-  for (size_t i = 0; i < levers.size() && i < kShown; ++i) {
-    if (i > 0) text += "; ";
-    text += levers[i].what + " (" + lever_gain_words(levers[i]) + ")";
-  }
-  return text + ".";
-}
-
 std::vector<AnswerCause> answer_causes(const FlowTotals& total, const CommSplit& comm,
                                        int64_t page_moves_ns) {
   std::vector<AnswerCause> causes = {{"comm_wait", comm.wait_ns},

@@ -21,7 +21,6 @@ namespace assay {
 std::vector<std::string> flow_words(const findings::Diagnosis& diagnosis);
 // The actions of a diagnosis, largest gain first.
 std::vector<Lever> flow_levers(const findings::Diagnosis& diagnosis);
-std::string levers_text(const std::vector<Lever>& levers);
 
 // Top level "cause", "device_idle_share", "flow", "causes" and "contributors".
 Section causes_section(const FlowAnswer& answer);

@@ -286,17 +286,15 @@ Table overhead_means(const HostOverheadMeans& m) {
 }
 
 Table diagnosis_table(const std::vector<HostOverheadAdvice>& advice) {
-  const auto or_missing = [](const std::string& text) { return text.empty() ? Value() : text; };
-
   TableOf table(
       advice,
       {.key = "diagnosis", .title = "Diagnosis", .terminal_limit = 0, .show = Show::kDataOnly});
   table.add(keys::code, [](const HostOverheadAdvice& a) { return a.lever.key; })
-      .add(keys::advice, &HostOverheadAdvice::what)
+      .add(keys::advice, [](const HostOverheadAdvice& a) { return a.replayed.what; })
       .add(keys::upper_bound_ns, [](const HostOverheadAdvice& a) { return a.lever.at_most_ns; })
       .add(keys::e2e_share, [](const HostOverheadAdvice& a) { return a.lever.share_of_e2e; })
       .add(keys::basis, [](const HostOverheadAdvice& a) { return a.lever.basis; })
-      .add(keys::same_as, [&](const HostOverheadAdvice& a) { return or_missing(a.same_as); })
+      .add(keys::same_as, [](const HostOverheadAdvice& a) { return a.replayed.key; })
       .add(keys::gain_ns, [](const HostOverheadAdvice& a) { return a.replayed.gain_ns; });
   return table;
 }
@@ -304,12 +302,9 @@ Table diagnosis_table(const std::vector<HostOverheadAdvice>& advice) {
 // Recommended changes by simulated gain, largest first.
 Prose diagnosis_prose(const std::vector<HostOverheadAdvice>& advice) {
   Prose prose{.bullets = true, .show = Show::kReadersOnly};
-  for (const AdviceGroup& group : group_advice(advice)) {
-    std::string text = lever_gain_words(group.replayed) + ": ";
-    for (size_t i = 0; i < group.what.size(); ++i) {
-      text += (i == 0 ? "" : i + 1 == group.what.size() ? "; or " : "; ") + group.what[i];
-    }
-    prose.paragraphs.push_back(text + ". By " + group.replayed.basis + ".");
+  for (const Lever& lever : recommended(advice)) {
+    prose.paragraphs.push_back(lever_gain_words(lever) + ": " + lever.what + ". By " + lever.basis +
+                               ".");
   }
   return prose;
 }

@@ -35,22 +35,15 @@ LayerNames layer_names(HostOverheadMode mode);
 // same change; the module's own bound is also shown.
 struct HostOverheadAdvice {
   HostOverheadLever lever;
-  std::string what;     // one sentence: what to do
-  std::string same_as;  // key of the headline action with the same or a larger effect
-  Lever replayed;       // that action
+  Lever replayed;  // the headline's action with the same or a larger effect
 };
 // `levers` are the headline's actions, in order. A change without such an action is not
 // recommended, so that sections do not contradict each other. If the cause is unknown, nothing is
 // recommended.
 std::vector<HostOverheadAdvice> overhead_advice(const HostOverheadDiagnosis& diagnosis,
                                                 const std::vector<Lever>& levers);
-
-// Recommendations that share one simulation, shown together.
-struct AdviceGroup {
-  Lever replayed;
-  std::vector<std::string> what;
-};
-std::vector<AdviceGroup> group_advice(const std::vector<HostOverheadAdvice>& advice);
+// Their actions, each once.
+std::vector<Lever> recommended(const std::vector<HostOverheadAdvice>& advice);
 
 // Sentences of `assay overhead`; the first one is the headline. cold_ns: time in which one-time
 // initialization blocks the devices, summed over `devices`.

@@ -19,39 +19,21 @@ constexpr double kManyOrphans = 0.05;
 
 std::string ratio_text(double ratio) { return format_value(Value(ratio), Unit::kRatio); }
 
-struct LeverWords {
-  const char* key;
-  const char* what;
-  const char* levers[2];  // keys of the run's actions with the same change; the first that exists
-                          // is used
+// Keys of the run's actions with the same change; the first that exists is used.
+struct SameActions {
+  std::string_view key;
+  std::string_view actions[2];
 };
 
-constexpr LeverWords kLeverWords[] = {
-    {"compile",
-     "take Python and dispatch off the path (torch.compile, larger operators)",
-     {"cheaper_host", "cuda_graph"}},
-    {"library_path",
-     "shorten the libraries' front end (cached algorithm choice, batched calls, fixed shapes)",
-     {"cheaper_host", nullptr}},
-    {"cuda_graphs", "launch by CUDA graphs or persistent kernels", {"cuda_graph", "cheaper_host"}},
-    {"fusion",
-     "launch fewer kernels (fused operators, FlashAttention, torch.compile)",
-     {"cheaper_host", nullptr}},
-    {"faster_core", "run the launching thread on a faster CPU core", {"faster_cpu", nullptr}},
-    {"device_work",
-     "make device work cheaper (larger tiles, lower precision, less memory traffic)",
-     {"device_work", nullptr}},
-    {"communication",
-     "hide or shrink communication (overlap it, fewer and larger collectives, even ranks)",
-     {"communication", nullptr}},
+constexpr SameActions kSameActions[] = {
+    {"compile", {"cheaper_host", "cuda_graph"}},
+    {"library_path", {"cheaper_host"}},
+    {"cuda_graphs", {"cuda_graph", "cheaper_host"}},
+    {"fusion", {"cheaper_host"}},
+    {"faster_core", {"faster_cpu"}},
+    {"device_work", {"device_work"}},
+    {"communication", {"communication"}},
 };
-
-const LeverWords* words_of(const std::string& key) {
-  for (const LeverWords& words : kLeverWords) {
-    if (key == words.key) return &words;
-  }
-  return nullptr;
-}
 
 std::string layer_words(HostOverheadLayer layer) {
   switch (layer) {
@@ -199,24 +181,14 @@ std::string phase_text(const HostOverheadReport& report) {
   return text + ".";
 }
 
-std::string levers_text(const std::vector<HostOverheadAdvice>& advice) {
-  constexpr size_t kShown = 2;
-  std::string text;
-  const std::vector<AdviceGroup> groups = group_advice(advice);
-  for (size_t i = 0; i < groups.size() && i < kShown; ++i) {
-    const AdviceGroup& group = groups[i];
-    text += (i == 0 ? "" : "; ") + group.what.front();
-    if (group.what.size() > 1) text += ", or " + group.what[1];
-    text += " (" + lever_gain_words(group.replayed) + ")";
-  }
-  return text.empty() ? "" : "Recommended changes: " + text + ".";
-}
-
 // The run's action with the same change; null if there is none.
-const Lever* same_lever(const LeverWords& words, const std::vector<Lever>& levers) {
-  for (const char* key : words.levers) {
-    for (const Lever& lever : levers) {
-      if (key != nullptr && lever.key == key) return &lever;
+const Lever* same_lever(std::string_view overhead_lever, const std::vector<Lever>& levers) {
+  for (const SameActions& same : kSameActions) {
+    if (same.key != overhead_lever) continue;
+    for (const std::string_view key : same.actions) {
+      for (const Lever& lever : levers) {
+        if (lever.key == key) return &lever;
+      }
     }
   }
   return nullptr;
@@ -242,31 +214,23 @@ std::string hdbi_text(double hdbi) {
   return fmt::format("{:.2f}", hdbi);
 }
 
-std::vector<AdviceGroup> group_advice(const std::vector<HostOverheadAdvice>& advice) {
-  std::vector<AdviceGroup> groups;
+std::vector<Lever> recommended(const std::vector<HostOverheadAdvice>& advice) {
+  std::vector<Lever> levers;
   for (const HostOverheadAdvice& a : advice) {
-    auto same = std::find_if(groups.begin(), groups.end(), [&](const AdviceGroup& group) {
-      return group.replayed.key == a.replayed.key;
-    });
-    if (same == groups.end()) {
-      groups.push_back({a.replayed, {}});
-      same = groups.end() - 1;
-    }
-    same->what.push_back(a.what);
+    const auto is_same = [&](const Lever& lever) { return lever.key == a.replayed.key; };
+    if (std::none_of(levers.begin(), levers.end(), is_same)) levers.push_back(a.replayed);
   }
-  return groups;
+  return levers;
 }
 
 std::vector<HostOverheadAdvice> overhead_advice(const HostOverheadDiagnosis& diagnosis,
                                                 const std::vector<Lever>& levers) {
   std::vector<std::pair<size_t, HostOverheadAdvice>> ranked;
   for (const HostOverheadLever& lever : diagnosis.levers) {
-    const LeverWords* words = words_of(lever.key);
-    if (words == nullptr) continue;
-    const Lever* same = same_lever(*words, levers);
+    const Lever* same = same_lever(lever.key, levers);
     if (same == nullptr) continue;
     ranked.emplace_back(static_cast<size_t>(same - levers.data()),
-                        HostOverheadAdvice{lever, words->what, same->key, *same});
+                        HostOverheadAdvice{lever, *same});
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
@@ -286,9 +250,10 @@ std::vector<std::string> overhead_verdict_words(const Trace& trace,
     return {no_kernels_words(trace)};
   }
   std::vector<std::string> words = {answer(report)};
-  for (std::string text : {layers_text(report, diagnosis), graph_text(report), phase_text(report),
-                           wall_text(report, diagnosis), start_text(report, cold_ns, devices),
-                           literal_text(report), orphan_text(report), levers_text(advice)}) {
+  for (std::string text :
+       {layers_text(report, diagnosis), graph_text(report), phase_text(report),
+        wall_text(report, diagnosis), start_text(report, cold_ns, devices), literal_text(report),
+        orphan_text(report), levers_text(recommended(advice))}) {
     if (!text.empty()) words.push_back(std::move(text));
   }
   return words;

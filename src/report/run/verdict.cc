@@ -66,6 +66,17 @@ std::string lever_gain_words(const Lever& lever) {
          " of the window";
 }
 
+std::string levers_text(const std::vector<Lever>& levers) {
+  if (levers.empty()) return "";
+  constexpr size_t kShown = 3;
+  std::string text = levers.size() == 1 ? "The largest gain: " : "The largest gains: ";
+  for (size_t i = 0; i < levers.size() && i < kShown; ++i) {
+    if (i > 0) text += "; ";
+    text += levers[i].what + " (" + lever_gain_words(levers[i]) + ")";
+  }
+  return text + ".";
+}
+
 bool has_kernels(const Trace& trace) {
   const std::vector<ActivityKind>& kinds = trace.activities.kind;
   return std::find(kinds.begin(), kinds.end(), ActivityKind::kKernel) != kinds.end();

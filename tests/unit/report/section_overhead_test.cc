@@ -53,11 +53,11 @@ TEST(HostOverheadAdvice, TheReplaysNumberIsReportedAndTheBoundStays) {
                                       {replayed("cheaper_host", 100), replayed("device_work", 20)});
   const HostOverheadAdvice* compile = find(advice, "compile");
   ASSERT_NE(compile, nullptr);
-  EXPECT_EQ(compile->same_as, "cheaper_host");
+  EXPECT_EQ(compile->replayed.key, "cheaper_host");
   EXPECT_EQ(compile->replayed.gain_ns, 100);
   EXPECT_EQ(compile->lever.at_most_ns, 400);
   EXPECT_EQ(find(advice, "device_work")->replayed.gain_ns, 20);
-  EXPECT_EQ(find(advice, "library_path")->same_as, "cheaper_host");
+  EXPECT_EQ(find(advice, "library_path")->replayed.key, "cheaper_host");
 }
 
 // 300 ns of device work are more than 100 of the host, but the host is what the verdict names.
@@ -69,13 +69,12 @@ TEST(HostOverheadAdvice, TheHeadlinesFirstActionComesFirst) {
   EXPECT_EQ(advice.back().lever.key, "device_work");
 }
 
-TEST(HostOverheadAdvice, OneReplayIsReportedOnce) {
-  const auto groups = group_advice(overhead_advice(
+TEST(HostOverheadAdvice, OneActionIsRecommendedOnce) {
+  const auto levers = recommended(overhead_advice(
       host_diagnosis(), {replayed("cheaper_host", 100), replayed("device_work", 20)}));
-  ASSERT_EQ(groups.size(), 2u);
-  EXPECT_EQ(groups[0].replayed.gain_ns, 100);
-  EXPECT_EQ(groups[0].what.size(), 3u);
-  EXPECT_EQ(groups[1].replayed.key, "device_work");
+  ASSERT_EQ(levers.size(), 2u);
+  EXPECT_EQ(levers[0].gain_ns, 100);
+  EXPECT_EQ(levers[1].key, "device_work");
 }
 
 HostOverheadReport small_report() {
@@ -209,12 +208,12 @@ TEST(HostOverheadSection, UnchargedTimeIsNotZero) {
   EXPECT_NE(json.find("\"t_device_ns\": 106000"), std::string::npos);
 }
 
-TEST(HostOverheadAdvice, MoreCoresAreNeitherAdvisedNorDenied) {
+TEST(HostOverheadAdvice, TheWordsAreTheHeadlines) {
   HostOverheadDiagnosis diagnosis;
   diagnosis.levers = {{.key = "faster_core"}};
-  const auto advice = overhead_advice(diagnosis, {{.key = "faster_cpu"}});
+  const auto advice = overhead_advice(diagnosis, {{.key = "faster_cpu", .what = "Use a faster core"}});
   ASSERT_EQ(advice.size(), 1u);
-  EXPECT_EQ(advice[0].what, "run the launching thread on a faster CPU core");
+  EXPECT_EQ(advice[0].replayed.what, "Use a faster core");
 }
 
 TEST(HostOverheadWords, SaySoIfThereAreNoKernels) {
