@@ -144,7 +144,7 @@ void sum_spans(BreakdownReport& report, const std::vector<std::optional<int64_t>
     if (span.start_ns == kNoTime) span.start_ns = frontier_ns;
     span.span_ns += std::max(row.t_ke_ns, frontier_ns) - frontier_ns - row.unrecorded_ns;
     frontier_ns = std::max(frontier_ns, row.t_ke_ns);
-    if (span.compute.kernels == 0) span.first.add(row);
+    if (span.compute.activities == 0) span.first.add(row);
     span.compute.add(row);
   }
   report.spans.reserve(spans.size());
@@ -257,8 +257,8 @@ void add_notes(BreakdownReport& report) {
                                   "launch overhead is all booked as call time, the split is not "
                                   "known"});
   }
-  if (placement.unplaced.kernels > 0) {
-    report.trust.push_back({"breakdown_unplaced", placement.unplaced.kernels,
+  if (placement.unplaced.activities > 0) {
+    report.trust.push_back({"breakdown_unplaced", placement.unplaced.activities,
                             placement.unplaced.dur_ns, "phase,layer,op",
                             "device activities without a known operation; they count in totals and "
                             "are listed as `unplaced` or b_unmapped"});
@@ -266,24 +266,24 @@ void add_notes(BreakdownReport& report) {
   PlacementCount likeness;
   for (size_t by = 0; by < kPlacedBy; ++by) {
     if (!is_likeness(static_cast<PlacedBy>(by))) continue;
-    likeness.kernels += placement.by[by].kernels;
+    likeness.activities += placement.by[by].activities;
     likeness.dur_ns += placement.by[by].dur_ns;
   }
-  if (likeness.kernels > 0) {
+  if (likeness.activities > 0) {
     report.trust.push_back(
-        {"breakdown_likeness", likeness.kernels, likeness.dur_ns, "layer,op",
+        {"breakdown_likeness", likeness.activities, likeness.dur_ns, "layer,op",
          "device activities attributed by repetition, or like another iteration: likely, not "
          "recorded; assay breakdown --explain-attribution shows the evidence"});
   }
-  if (placement.phase_by_name.kernels > 0) {
+  if (placement.phase_by_name.activities > 0) {
     report.trust.push_back(
-        {"breakdown_phase_by_name", placement.phase_by_name.kernels, placement.phase_by_name.dur_ns,
-         "phase",
+        {"breakdown_phase_by_name", placement.phase_by_name.activities,
+         placement.phase_by_name.dur_ns, "phase",
          "device activities that are backward or optimizer work by kernel name alone: likely, not "
          "recorded. Others of these phases may have no such name"});
   }
-  if (placement.no_phase.kernels > 0) {
-    report.trust.push_back({"breakdown_no_phase", placement.no_phase.kernels,
+  if (placement.no_phase.activities > 0) {
+    report.trust.push_back({"breakdown_no_phase", placement.no_phase.activities,
                             placement.no_phase.dur_ns, "phase",
                             "device activities without recorded evidence of forward, backward or "
                             "optimizer work; they are in no phase"});
@@ -316,7 +316,8 @@ std::string_view unplaced_reason_name(UnplacedReason reason) {
 }
 
 void LevelSums::add(const KernelLevel& row) {
-  ++kernels;
+  ++activities;
+  kernels += row.is_kernel;
   dur_ns += row.dur_ns();
   prep_ns += row.prep_ns;
   call_ns += row.call_ns;
@@ -332,6 +333,7 @@ void LevelSums::add(const KernelLevel& row) {
 }
 
 void LevelSums::add(const LevelSums& other) {
+  activities += other.activities;
   kernels += other.kernels;
   dur_ns += other.dur_ns;
   prep_ns += other.prep_ns;

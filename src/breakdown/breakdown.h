@@ -106,6 +106,7 @@ struct KernelLevel {
   PlacedBy by = PlacedBy::kNone;
   UnplacedReason unplaced = UnplacedReason::kPlaced;
   bool phase_by_name = false;  // inferred from the kernel's name only: likely, not recorded
+  bool is_kernel = false;      // not a copy or fill
   bool comm = false;           // op_type == kComm
   bool compute = false;        // subject to the equations: a kernel that is not a collective
   bool timed = false;          // has a predecessor on its GPU, so the equations are defined
@@ -130,9 +131,10 @@ struct KernelLevel {
   int64_t launch_ns() const { return prep_ns + call_ns; }  // Eq. 3
 };
 
-// Sums over a group of kernels. Ratios are computed from sums, never averaged.
+// Sums over a group of activities. Ratios are computed from sums, never averaged.
 struct LevelSums {
-  uint64_t kernels = 0;
+  uint64_t activities = 0;
+  uint64_t kernels = 0;  // of them, without copies and fills
   int64_t dur_ns = 0;
   int64_t prep_ns = 0;
   int64_t call_ns = 0;
@@ -220,7 +222,7 @@ struct CollectiveEvent {
 
 // Coverage of the attribution.
 struct PlacementCount {
-  uint64_t kernels = 0;
+  uint64_t activities = 0;
   int64_t dur_ns = 0;
 };
 struct PlacementStats {
@@ -274,7 +276,7 @@ struct PlacementEvidence {
   int32_t last_layer = kNoLayer;
   PlacedBy by = PlacedBy::kNone;
   UnplacedReason unplaced = UnplacedReason::kPlaced;
-  uint64_t kernels = 0;
+  uint64_t activities = 0;
   int64_t dur_ns = 0;
   // For the activity that starts first:
   std::string iteration = {};               // empty = outside every iteration

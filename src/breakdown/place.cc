@@ -955,7 +955,7 @@ bool Placer::layers_recorded(const std::vector<KernelLevel>& rows) const {
 
 void Placer::count(const KernelLevel& row) {
   const auto add = [&row](PlacementCount& to) {
-    ++to.kernels;
+    ++to.activities;
     to.dur_ns += row.dur_ns();
   };
   add(stats_.all);
@@ -1037,7 +1037,7 @@ std::vector<PlacementEvidence> Placer::evidence_of(const Placements& placed) con
     auto& [place, first] = group->second;
     if (row.t_ks_ns < first->t_ks_ns) first = &row;
     PlacementEvidence& evidence = found[place];
-    ++evidence.kernels;
+    ++evidence.activities;
     evidence.dur_ns += row.dur_ns();
     if (stack == kNoStack) continue;
     const LayerStack& own = placed.stacks[static_cast<size_t>(stack)];
@@ -1104,6 +1104,7 @@ Placements Placer::place_all() {
     // kernel.
     const bool kernel = trace_.activities.kind[a] == ActivityKind::kKernel;
     row.op_type = kernel && kernel_type_[a] == OpType::kCopy ? OpType::kVector : kernel_type_[a];
+    row.is_kernel = kernel;
     row.comm = row.op_type == OpType::kComm;
     row.compute = kernel && !row.comm;
     row.t_ks_ns = trace_.activities.start_ns[a];

@@ -87,7 +87,7 @@ std::vector<std::map<int64_t, int64_t>> number_gpus(const std::vector<RankLevels
 
 void add_placement(const PlacementStats& from, PlacementStats& to) {
   const auto add = [](const PlacementCount& a, PlacementCount& b) {
-    b.kernels += a.kernels;
+    b.activities += a.activities;
     b.dur_ns += a.dur_ns;
   };
   add(from.all, to.all);

@@ -27,7 +27,7 @@ import kernel_names
 import reference
 
 BLOCKING = re.compile(r"^(cu|hip)\w*Synchronize|^(cuda|cu|hip|hipDrv)Memcpy(?!\w*Async)")
-SUMS = ("kernels", "dur_ns", "idle_ns", "comm_wait_ns", "comm_in_gap_ns", "copy_ns", "overlap_ns")
+SUMS = ("activities", "kernels", "dur_ns", "idle_ns", "comm_wait_ns", "comm_in_gap_ns", "copy_ns", "overlap_ns")
 IDLE = ("prep_ns", "call_ns", "idle_other_ns")  # shared among the causes of idle time
 OPTIMIZER_OPS = ("_fused_adam", "_fused_sgd", "FusedAdam", "_fused_adagrad")
 FOREACH_OPS = ("_foreach_", "multi_tensor")
@@ -185,7 +185,7 @@ def expected(tables):
             iteration = None
             if steps is not None and not queued_before(a):
                 iteration = next((n for s, e, n in steps if s <= at < e), None)
-            add = collections.Counter(kernels=1, dur_ns=a.dur)
+            add = collections.Counter(activities=1, kernels=int(a.kind == "kernel"), dur_ns=a.dur)
             kind = type_of(a)
             if kind != "comm":
                 add["overlap_ns"] = covered(comm, starts, a.start, a.end)
@@ -302,7 +302,7 @@ def check_evidence(assay, path, levels):
     for source, sure in asked:
         if (sure == "likeness") != (source in GUESSES):
             problems.append(f"{source} is told to be {sure}")
-    if sum(row["kernels"] for row in places) != sum(row["kernels"] for row in levels["rows"]):
+    if sum(row["activities"] for row in places) != sum(row["activities"] for row in levels["rows"]):
         problems.append("evidence does not hold every activity once")
     likeness = sum(time for (source, _), time in asked.items() if source in GUESSES)
     if likeness != sum(row["likeness_ns"] for row in levels["rows"]):

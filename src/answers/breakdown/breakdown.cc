@@ -129,7 +129,7 @@ Status JobReader::finish() {
   if (!counters.empty()) ASSAY_TRY(counters.describe(request.counters, job, document));
   losses.insert(losses.end(), job.trust.begin(), job.trust.end());
   document.sections.push_back(trust_section(losses));
-  if (job.placement.all.kernels == 0 && !telemetry.any()) {
+  if (job.placement.all.activities == 0 && !telemetry.any()) {
     for (Section& section : document.sections) hide_from_readers(section);
   }
   return Ok{};

@@ -89,7 +89,7 @@ std::string place_words(const PlacementEvidence& place) {
 }
 
 std::string surroundings_words(const PlacementEvidence& place) {
-  std::string text = place.kernels > 1 ? " The first of them" : " It";
+  std::string text = place.activities > 1 ? " The first of them" : " It";
   if (!place.iteration.empty()) text += ", in " + place.iteration + ",";
   text +=
       place.call.empty() ? " has no launch call in the trace" : " was launched by " + place.call;
@@ -103,9 +103,9 @@ std::string surroundings_words(const PlacementEvidence& place) {
 
 std::string paragraph(const RankEvidence& one) {
   const PlacementEvidence& place = one.place;
-  std::string text =
-      fmt::format("{}: {}, {}", place.kernel,
-                  format_counted(place.kernels, "activity", "activities"), format_ns(place.dur_ns));
+  std::string text = fmt::format("{}: {}, {}", place.kernel,
+                                 format_counted(place.activities, "activity", "activities"),
+                                 format_ns(place.dur_ns));
   if (!one.file.empty()) text += ", of " + one.file;
   const bool placed = place.unplaced == UnplacedReason::kPlaced;
   text += placed ? fmt::format(": {}", place.op) : fmt::format(": no operation");
@@ -138,7 +138,7 @@ Table evidence_table(const std::vector<RankEvidence>& evidence) {
       .add(keys::source, [](const One& one) { return placed_by_name(one.place.by); })
       .add(keys::sure, [](const One& one) { return sure_word(one.place.by); })
       .add(keys::reason, [](const One& one) { return unplaced_reason_name(one.place.unplaced); })
-      .add(keys::kernels, [](const One& one) { return one.place.kernels; })
+      .add(keys::activities, [](const One& one) { return one.place.activities; })
       .add(keys::time_ns, [](const One& one) { return one.place.dur_ns; })
       .add(keys::iteration, text(&PlacementEvidence::iteration))
       .add(keys::call, text(&PlacementEvidence::call))
@@ -161,9 +161,9 @@ std::string evidence_words(const std::vector<RankEvidence>& evidence, const std:
                            int64_t device_ns) {
   int64_t all_ns = 0;
   int64_t likeness_ns = 0;
-  uint64_t kernels = 0;
+  uint64_t activities = 0;
   for (const RankEvidence& one : evidence) {
-    kernels += one.place.kernels;
+    activities += one.place.activities;
     all_ns += one.place.dur_ns;
     if (is_likeness(one.place.by)) likeness_ns += one.place.dur_ns;
   }
@@ -171,8 +171,8 @@ std::string evidence_words(const std::vector<RankEvidence>& evidence, const std:
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : std::nan("");
   };
   std::string text = fmt::format("{} with '{}' in the name {} {}, {} of the device time",
-                                 format_counted(kernels, "activity", "activities"), asked,
-                                 kernels == 1 ? "takes" : "take", format_ns(all_ns),
+                                 format_counted(activities, "activity", "activities"), asked,
+                                 activities == 1 ? "takes" : "take", format_ns(all_ns),
                                  format_share(share(all_ns, device_ns)));
   if (likeness_ns > 0) {
     text += fmt::format("; {} of it is attributed by similarity only",

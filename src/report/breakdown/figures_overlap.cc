@@ -160,7 +160,7 @@ Chart layer_chart(const std::vector<const ConfigFigures*>& configs, const Figure
                                                "25th to the 75th percentile"
                                              : "25th to the 75th percentile"),
               .x = {"layer, iteration after iteration", Unit::kNone},
-              .y = {overlap ? "beside collectives" : "duration",
+              .y = {overlap ? "during collectives" : "duration",
                     overlap ? Unit::kShare : Unit::kNanoseconds}};
   for (const ConfigFigures* config : configs) {
     Series quartiles{.name = config->name};

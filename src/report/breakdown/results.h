@@ -14,7 +14,7 @@
   O("`unplaced`") \
   U(time_ns, "device activities without an operation (`unplaced`, `b_unmapped`), of all") \
   U(share, "") \
-  U(kernels, "") \
+  U(activities, "") \
   R(total_ns, "device time", kNanoseconds, "") \
   R(no_layer_ns, "outside layers", kNanoseconds, \
     "with an operation but outside every layer; distinct layers, and what they are") \
@@ -38,7 +38,7 @@
   U(reason, \
     "`carried_over`, `no_launch`, `no_operator`, `no_forward` or `graph_replay`, see " \
     "[unattributed](#unattributed-activities)") \
-  U(kernels, "") \
+  U(activities, "") \
   U(time_ns, "") \
   U(share, "") \
   O("`attributed_by`") \
@@ -46,7 +46,7 @@
   R(sure, "sure", kText, \
     "`recorded`: from events of the activity or of the replayed launch. `likeness`: only from repeated sequences " \
     "(`structure`) or another iteration (`twin`)") \
-  U(kernels, "") \
+  U(activities, "") \
   U(time_ns, "") \
   U(share, "")
 
@@ -65,7 +65,7 @@
   U(source, "source and certainty, as in `attributed_by`; why nothing did") \
   U(sure, "") \
   U(reason, "") \
-  U(kernels, "how many they are, and their summed duration") \
+  U(activities, "how many they are, and their summed duration") \
   U(time_ns, "") \
   U(iteration, "of the first of them to start: name of the iteration and the call that launched it") \
   U(call, "") \
@@ -100,14 +100,15 @@
   U(dur_ns, "Σ duration, of copies and collectives too in `rows`") \
   R(overlapping_kernels_ns, "at once", kNanoseconds, \
     "of the duration, time before E: an earlier kernel still ran") \
-  R(overlap_ns, "beside comm", kNanoseconds, \
+  R(overlap_ns, "during comm", kNanoseconds, \
     "of the duration, time in which at least one collective ran (union); Σ `overlap_ns` / Σ " \
     "`dur_ns`") \
   R(overlap_ratio, "overlap", kShare, "") \
   R(op_dur_ns, "with bubbles inside", kNanoseconds, \
     "Σ duration and the bubbles between kernels of one operation (same iteration, phase, " \
     "layer, op) that follow each other") \
-  U(kernels, "device activities") \
+  U(kernels, "kernels") \
+  U(activities, "device activities: kernels, copies and fills") \
   R(likeness_ns, "by likeness", kNanoseconds, \
     "of the duration, attributed by similarity (`structure`, `twin`): likely, not recorded; caveat " \
     "`levels_likeness`. Tests: `Place`")
@@ -485,8 +486,8 @@
   U(high, "") \
   R(insight_n, "n", kCount, "iterations (GPUs in rule 3, samples in 7, operations in 8)") \
   R(other_n, "n, other", kCount, "") \
-  R(beside_from, "beside, from", kNone, "related numbers") \
-  R(beside_to, "beside, to", kNone, "") \
+  R(beside_from, "related, from", kNone, "related numbers") \
+  R(beside_to, "related, to", kNone, "") \
   R(insight_beside, "with it", kNone, "")
 
 // Cores, clocks and power during a trace

@@ -49,6 +49,8 @@ template <typename R>
 void add_sums(TableOf<R>& table, bool readers) {
   const Show detail = shown_if(!readers);
   table.add(keys::kernels, [](const R& row) { return row.sums.kernels; })
+      .add(
+          keys::activities, [](const R& row) { return row.sums.activities; }, Show::kDataOnly)
       .add(keys::dur_ns, sum_of(&LevelSums::dur_ns))
       .add(keys::prep_ns, sum_of(&LevelSums::prep_ns), detail)
       .add(keys::call_ns, sum_of(&LevelSums::call_ns), detail)
@@ -400,14 +402,14 @@ Table placements_table(const Counts& counts, const PlacementStats& stats, const 
                        const Name& name, bool sure) {
   std::vector<size_t> used;
   for (size_t i = 1; i < std::size(counts); ++i) {
-    if (counts[i].kernels > 0) used.push_back(i);
+    if (counts[i].activities > 0) used.push_back(i);
   }
   TableOf table(used, {});
   table.add(what, name);
   if (sure) {
     table.add(keys::sure, [](size_t i) { return sure_word(static_cast<PlacedBy>(i)); });
   }
-  table.add(keys::kernels, [&](size_t i) { return counts[i].kernels; })
+  table.add(keys::activities, [&](size_t i) { return counts[i].activities; })
       .add(keys::time_ns, [&](size_t i) { return counts[i].dur_ns; })
       .add(keys::share, [&](size_t i) { return share(counts[i].dur_ns, stats.all.dur_ns); });
   return table;
@@ -422,7 +424,8 @@ void add_unplaced(const JobLevels& job, Section& section) {
           fact(keys::time_ns, stats.unplaced.dur_ns,
                fmt::format("of {} of device time", format_ns(stats.all.dur_ns))),
           fact(keys::share, share(stats.unplaced.dur_ns, stats.all.dur_ns)),
-          fact(keys::kernels, stats.unplaced.kernels), data_fact(keys::total_ns, stats.all.dur_ns),
+          fact(keys::activities, stats.unplaced.activities),
+          data_fact(keys::total_ns, stats.all.dur_ns),
           data_fact(keys::no_layer_ns, stats.no_layer.dur_ns),
           fact(keys::no_layer_share, share(stats.no_layer.dur_ns, stats.all.dur_ns)),
           data_fact(keys::no_phase_ns, stats.no_phase.dur_ns),
@@ -554,7 +557,7 @@ void add_op_charts(const JobLevels& job, Section& section) {
                 .y = {"kernel time", Unit::kNanoseconds},
                 .horizontal = true};
     for (const OpSums& op : overlapped) chart.categories.push_back(label_of(job, op));
-    chart.series.push_back(bars_of(overlapped, "beside collectives", Mark::kStackedBars,
+    chart.series.push_back(bars_of(overlapped, "during collectives", Mark::kStackedBars,
                                    [](const LevelSums& sums) { return sums.overlap_ns; }));
     chart.series.push_back(
         bars_of(overlapped, "alone", Mark::kStackedBars,
@@ -685,12 +688,12 @@ std::string heaviest_words(const JobLevels& job) {
 std::string phase_words(const JobLevels& job) {
   const PlacementStats& stats = job.placement;
   const std::string by_name =
-      stats.phase_by_name.kernels == 0
+      stats.phase_by_name.activities == 0
           ? ""
           : fmt::format("of {} is inferred from the kernels' names alone",
                         percent(stats.phase_by_name.dur_ns, stats.all.dur_ns));
-  if (stats.no_phase.kernels == 0) return by_name.empty() ? "" : "The phase " + by_name + ".";
-  if (stats.no_phase.kernels == stats.all.kernels) {
+  if (stats.no_phase.activities == 0) return by_name.empty() ? "" : "The phase " + by_name + ".";
+  if (stats.no_phase.activities == stats.all.activities) {
     return "The phase is not known: no operator or label separates forward from backward work.";
   }
   std::string text = fmt::format("The phase of {} of the device time is not known",
@@ -814,7 +817,7 @@ std::vector<std::string> breakdown_words(const JobLevels& job) {
     if (!sentence.empty()) words.push_back(std::move(sentence));
   }
   const PlacementStats& stats = job.placement;
-  if (stats.unplaced.kernels > 0) {
+  if (stats.unplaced.activities > 0) {
     words.push_back(fmt::format("{} of the device time could not be given to an operation.",
                                 percent(stats.unplaced.dur_ns, stats.all.dur_ns)));
   }

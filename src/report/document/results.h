@@ -12,6 +12,7 @@
 
 // Keys used by several sections, with the same title and unit everywhere.
 #define ASSAY_SHARED_RESULTS(R, U, O) \
+  R(activities, "activities", kCount, "kernels, copies and fills counted in the row") \
   R(a, "A", kNone, "of side A of a comparison; a coefficient of a curve") \
   R(b, "B", kNone, "of side B; another coefficient") \
   R(upper_bound_ns, "at most", kNanoseconds, "upper bound on the time that it can give back") \
@@ -37,7 +38,7 @@
   R(high95, "high", kNone, "upper end of a 95 % interval") \
   R(high_text, "high", kNone, "`high95` as readers see it") \
   R(interpolated, "interpolated", kRatio, "where between two measured sizes it happens") \
-  R(kernels, "kernels", kCount, "kernels, copies and fills counted in the row") \
+  R(kernels, "kernels", kCount, "kernels counted in the row") \
   R(code, "code", kText, "a stable word for what the row says") \
   R(kind, "kind", kText, "what the node is") \
   R(longest_ns, "longest", kNanoseconds, "the longest one of those counted") \

@@ -186,8 +186,8 @@ TEST(Place, BackwardWorkWithoutItsForwardOperatorIsUnmapped) {
   const Placements placed =
       place_activities(trace, links, find_iterations(trace, links), BreakdownOptions{});
   EXPECT_EQ(place(trace).at("bwd").op, "b_unmapped");
-  EXPECT_EQ(placed.stats.unplaced.kernels, 1u);
-  EXPECT_EQ(placed.stats.reasons[static_cast<size_t>(UnplacedReason::kNoForward)].kernels, 1u);
+  EXPECT_EQ(placed.stats.unplaced.activities, 1u);
+  EXPECT_EQ(placed.stats.reasons[static_cast<size_t>(UnplacedReason::kNoForward)].activities, 1u);
 }
 
 // The node's number is the first operator's, and that of the second is the next.
@@ -381,8 +381,8 @@ TEST(Place, KernelsQueuedBeforeTheWindowAreAttributedLikeTheirMatches) {
   const Links links = link_trace(trace);
   const Placements placed =
       place_activities(trace, links, find_iterations(trace, links), BreakdownOptions{});
-  EXPECT_EQ(placed.stats.unplaced.kernels, 0u);
-  EXPECT_EQ(placed.stats.by[static_cast<size_t>(PlacedBy::kTwin)].kernels, 9u);
+  EXPECT_EQ(placed.stats.unplaced.activities, 0u);
+  EXPECT_EQ(placed.stats.by[static_cast<size_t>(PlacedBy::kTwin)].activities, 9u);
   for (const KernelLevel& row : placed.rows) {
     if (row.t_ks_ns > 100'000) continue;
     EXPECT_EQ(placed.op_names[row.op], ops[static_cast<size_t>(row.t_ks_ns - 1000) / 10]);
@@ -741,7 +741,7 @@ TEST(Place, KernelsHaveTheirEvidence) {
   ASSERT_EQ(replayed.size(), 1u);
   EXPECT_EQ(replayed[0].by, PlacedBy::kStructure);
   EXPECT_TRUE(is_likeness(replayed[0].by));
-  EXPECT_EQ(replayed[0].kernels, 6u);
+  EXPECT_EQ(replayed[0].activities, 6u);
   EXPECT_EQ(replayed[0].dur_ns, 6);
   EXPECT_EQ(replayed[0].call, "cudaGraphLaunch");
   EXPECT_EQ(std::pair(replayed[0].first_layer, replayed[0].last_layer), std::pair(0, 5));
