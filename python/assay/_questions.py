@@ -791,7 +791,7 @@ def job(
     summary_dir: str | None = None,
     hosts: str | None = None,
     parquet: str | None = None,
-    min_ranks: float | int = 0.5,
+    min_ranks: float | int = 0.0,
 ) -> Answer:
     """A job of any number of ranks: who costs it its time, from small records of each.
 
@@ -812,7 +812,7 @@ def job(
         hosts: which ranks share a node: a table "rank node [rack pod ...]", or a hostfile of lines "HOST slots=N".
         parquet: also all that the records hold, as tables that DuckDB and Spark read: a folder to make (needs
             DuckDB; docs/formats/job_tables.md).
-        min_ranks: share of the job's ranks below which nothing is concluded. From 0 to 1. Default: 0.5.
+        min_ranks: share of the job's ranks below which nothing is concluded. From 0 to 1. Default: 0.
     """
     raise NotImplementedError
 

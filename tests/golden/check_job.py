@@ -284,8 +284,12 @@ class Checks:
         few = self.folder / "few"
         few.mkdir()
         shutil.copy(files[0], few)
-        done = self.fleet(few)
-        self.expect("too few ranks: no diagnosis", "no diagnosis" in json.loads(done.stdout)["headline"][0], done)
+        done = self.fleet(few, "--min-ranks", "0.5")
+        self.expect("fewer ranks than asked for: no diagnosis",
+                    "no diagnosis" in json.loads(done.stdout)["headline"][0], done)
+        confidence = json.loads(self.fleet(few).stdout)["summary"]["confidence"]
+        self.expect("few ranks: low confidence",
+                    confidence["grade"] == "low" and "of 1,024 ranks are here" in confidence["text"], confidence)
         (few / "bad.ranks").write_bytes(b"no record")
         self.expect("no record at all is an error", self.fleet(few / "bad.ranks").returncode == 2)
         self.expect("a folder without records is an error", self.fleet(self.folder / "job").returncode == 2)
@@ -309,8 +313,8 @@ class Checks:
         self.expect("it was killed before its end", 0 < before < len(files))
         done = self.run("summarize", f"@{listed}", "-o", out, "--resume")
         self.expect("the rest is read", f"{before} had a record already" in done.stdout, done)
-        whole = self.fleet(self.folder / "first", "--min-ranks", "0")
-        again = self.fleet(out, "--min-ranks", "0")
+        whole = self.fleet(self.folder / "first")
+        again = self.fleet(out)
         self.expect("and says the same", whole.returncode == 0 and whole.stdout == again.stdout, again)
 
     def several_tasks(self):
@@ -359,7 +363,7 @@ class Checks:
             sets[folder.name] = folder
         for name, folder in sets.items():
             report = json.loads(self.run("report", folder, "--format", "json").stdout)
-            done = self.run("job", folder, "--min-ranks", "0", "--format", "json")
+            done = self.run("job", folder, "--format", "json")
             fleet = json.loads(done.stdout)["job"]
             verdict = " ".join(report["summary"]["headline"])
             told = re.match(r"Ranks? ([\d, and]+?) (?:is|are|makes?) (?:late|the others)", verdict)

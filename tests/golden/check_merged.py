@@ -55,7 +55,7 @@ def differences(a, b, path="", found=None):
 
 
 def answer(assay, verb, *inputs):
-    done = run(assay, verb, *inputs, "--format", "json", *(("--min-ranks", "0") if verb == "job" else ()))
+    done = run(assay, verb, *inputs, "--format", "json")
     if done.returncode != 0:
         return {"error": done.stderr.strip()[-300:]}
     return without_files(json.loads(done.stdout))

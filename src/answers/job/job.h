@@ -16,7 +16,7 @@ struct FleetRequest {
   SummarizeRequest map = {};  // inputs: traces; none if records are given. out: empty = not kept
   std::vector<std::string> from = {};  // files or folders of rank records
   std::string hosts = {};              // file that maps ranks to nodes
-  double least_ranks = 0.5;  // share of the job's ranks that a conclusion needs
+  double least_ranks = 0;  // share of the job's ranks that a conclusion needs
   std::string parquet = {};            // folder for Parquet tables (tables.h); empty = none
   // Temporary records are written next to this path. If empty, they are in the system's temporary
   // folder, which other machines cannot read.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/numbers.h"
 #include "report/flow/answer.h"
@@ -214,10 +215,15 @@ void add_trust(const FleetView& view, ShortAnswer& answer) {
         "no sequence numbers, and no iteration in which the ranks' collectives agree";
     return;
   }
-  answer.confidence = findings::Confidence::kMedium;
-  answer.reason = fmt::format("{} of {} collectives matched",
-                              format_count(static_cast<int64_t>(job.counts.matched)),
-                              format_count(static_cast<int64_t>(parts)));
+  // The ranks without a record may be the ones that the others wait for.
+  const bool few = std::cmp_less(2 * job.ranks.size(), job.world_size);
+  answer.confidence = few ? findings::Confidence::kLow : findings::Confidence::kMedium;
+  if (few) answer.reason = fmt::format("{} of {} ranks are here, ",
+                                        format_count(static_cast<int64_t>(job.ranks.size())),
+                                        format_count(job.world_size));
+  answer.reason += fmt::format("{} of {} collectives matched",
+                               format_count(static_cast<int64_t>(job.counts.matched)),
+                               format_count(static_cast<int64_t>(parts)));
   if (!view.found.clocks.fast.empty()) {
     answer.reason += fmt::format(
         ", {}", format_counted(view.found.clocks.fast.size(), "clock runs off (not blamed)",
