@@ -1,7 +1,9 @@
 #include "diff/caveats.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +17,28 @@ using Texts = std::set<std::string>;
 
 // With fewer blocks, intervals are too wide to be useful.
 constexpr uint64_t kFewBlocks = 5;
+// Below this share of the device time in common, the sides may be different programs.
+constexpr double kLittleCommon = 0.2;
+
+// Share of the device time in rows that both sides have; the smaller of both sides. None if a side
+// has no device time.
+std::optional<double> common_share(const DiffLevel& level) {
+  const auto share_of = [&level](DiffRowSide DiffRow::*side) -> std::optional<double> {
+    int64_t all_ns = 0;
+    int64_t common_ns = 0;
+    for (const DiffRow& row : level.rows) {
+      const int64_t busy_ns = (row.*side).busy_ns;
+      all_ns += busy_ns;
+      if (!row.rest && row.a.calls > 0 && row.b.calls > 0) common_ns += busy_ns;
+    }
+    if (all_ns <= 0) return {};
+    return static_cast<double>(common_ns) / static_cast<double>(all_ns);
+  };
+  const auto a = share_of(&DiffRow::a);
+  const auto b = share_of(&DiffRow::b);
+  if (!a || !b) return {};
+  return std::min(*a, *b);
+}
 
 Texts texts_of(const Runs& runs, std::string DiffRun::* field) {
   Texts texts;
@@ -27,8 +51,10 @@ Texts texts_of(const Runs& runs, std::string DiffRun::* field) {
 std::string joined(const Texts& texts) {
   std::string list;
   for (const std::string& text : texts) list += (list.empty() ? "" : " and ") + text;
-  return list.empty() ? "none told" : list;
+  return list.empty() ? "none recorded" : list;
 }
+
+std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 uint64_t number_with(const Runs& runs, bool DiffRun::* flag) {
   return static_cast<uint64_t>(
@@ -75,6 +101,7 @@ class Caveats {
 
   TrustNotes list() {
     same_recording();
+    little_common();
     different_text(&DiffRun::gpu, "diff_gpu", "time_ns", "the GPUs differ, ",
                    ": kernels are chosen by machine, and the change is not one of code alone");
     different_text(&DiffRun::tracer, "diff_tracer", "tklqt_ns,time_ns", "the tracers differ, ",
@@ -150,10 +177,10 @@ class Caveats {
                                   std::back_inserter(on_one_side));
     if (in_a.size() + in_b.size() < 3 || on_one_side.empty()) return;
     notes_.add("diff_ranks", on_one_side.size(), 0, "time_ns,kernels",
-               "A has " + std::to_string(in_a.size()) + " ranks and B " +
+               "A has " + std::to_string(in_a.size()) +
+                   (in_a.size() == 1 ? " rank and B " : " ranks and B ") +
                    std::to_string(in_b.size()) +
-                   ", and they are not the same ones (the first "
-                   "that one side lacks is rank " +
+                   ", and they are not the same ones (the first that one side lacks is rank " +
                    std::to_string(on_one_side.front()) +
                    "): the change contains the difference between ranks");
   }
@@ -180,6 +207,20 @@ class Caveats {
     notes_.add("diff_work_outside", both(&DiffRun::works_outside), outside_ns, "time_ns",
                "GPU activities launched outside every iteration, for example before the first one: "
                "in no iteration's time, but they may delay an iteration");
+  }
+
+  // Rewritten code looks the same as another program.
+  void little_common() {
+    const auto kernels = common_share(report_.levels[static_cast<size_t>(DiffLevelKind::kKernel)]);
+    if (!kernels) return;
+    const double operations =
+        common_share(report_.levels[static_cast<size_t>(DiffLevelKind::kOperation)]).value_or(0);
+    if (std::max(operations, *kernels) >= kLittleCommon) return;
+    if (report_.pace.names >= kLeastPaceNames) return;
+    notes_.add("diff_little_common", 1, 0, "time_ns",
+               "operations with " + percent(operations) + " and kernels with " + percent(*kernels) +
+                   " of the device time occur in both A and B: the change is one of speed only if "
+                   "both do the same work");
   }
 
   // The same recording on both sides, whatever the file names.

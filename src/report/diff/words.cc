@@ -480,10 +480,11 @@ std::vector<std::string> diff_words(const DiffView& view) {
     add(counts(level_of(report, DiffLevelKind::kKernel), "kernels"));
   }
   for (const TrustNote& note : view.notes) {
-    const bool loud = note.what == "diff_gpu" || note.what == "diff_tracer" ||
-                      note.what == "diff_windows" || note.what == "diff_basis" ||
-                      note.what == "diff_rows_lost" || note.what == "diff_recorded" ||
-                      note.what == "diff_ranks" || note.what == "diff_same_recording";
+    const bool loud = note.what == "diff_gpu" || note.what == "diff_little_common" ||
+                      note.what == "diff_tracer" || note.what == "diff_windows" ||
+                      note.what == "diff_basis" || note.what == "diff_rows_lost" ||
+                      note.what == "diff_recorded" || note.what == "diff_ranks" ||
+                      note.what == "diff_same_recording";
     if (loud) words.push_back("Careful: " + note.effect + ".");
   }
   return words;

@@ -117,6 +117,20 @@ TEST(Compare, ReportsTheSameRecordingOnBothSides) {
   }
 }
 
+TEST(Compare, ReportsSidesWithLittleInCommon) {
+  const DiffRun run = run_of({{{"k", 1, 100, 0}, {"j", 1, 20, 0}}});
+  const DiffRun other = run_of({{{"l", 1, 100, 0}, {"j", 1, 20, 0}}});
+  const DiffRun nearer = run_of({{{"l", 1, 75, 0}, {"j", 1, 25, 0}}});
+  const auto differs = [&](const DiffRun& b) {
+    return has_note(diff_caveats({run}, {b}, compared({run}, {b})), "diff_little_common", 1);
+  };
+  EXPECT_TRUE(differs(other));
+  EXPECT_TRUE(differs(nearer));  // 25 % of B, but 17 % of A
+  EXPECT_FALSE(differs(run));
+  EXPECT_FALSE(differs(run_of({{{"k", 1, 30, 0}, {"l", 1, 70, 0}}})));
+  EXPECT_FALSE(differs(run_of({{}})));
+}
+
 TEST(Compare, ReportsWorkQueuedBeforeTheWindow) {
   DiffRun run = run_of({{{"k", 1, 100, 0}}});
   run.kernels_unlinked = 5;
