@@ -26,7 +26,6 @@ using StringId = Id<struct StringTag>;          // into Trace::strings; 0 is the
 using ThreadId = Id<struct ThreadTag>;          // into Trace::threads
 using StreamId = Id<struct StreamTag>;          // into Trace::streams
 using OpId = Id<struct OpTag>;                  // into Trace::ops
-using FrameId = Id<struct FrameTag>;            // into Trace::frames
 using ApiCallId = Id<struct ApiCallTag>;        // into Trace::api_calls
 using ActivityId = Id<struct ActivityTag>;      // into Trace::activities
 using AnnotationId = Id<struct AnnotationTag>;  // into Trace::annotations

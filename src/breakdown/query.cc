@@ -169,7 +169,6 @@ LevelGroupRow reduce_group(const LevelCell& keys, const std::vector<LevelSums>& 
 
 }  // namespace
 
-std::string_view level_key_name(LevelKey key) { return kKeyNames[static_cast<size_t>(key)]; }
 std::string_view level_stat_name(LevelStat stat) { return kStatNames[static_cast<size_t>(stat)]; }
 
 Result<LevelQuery> parse_level_query(std::string_view group_by, std::string_view where,

@@ -20,7 +20,6 @@ namespace assay {
 
 enum class LevelKey : uint8_t { kGpu, kIter, kPhase, kLayer, kOp, kOpType };
 constexpr size_t kLevelKeys = 6;
-std::string_view level_key_name(LevelKey key);
 
 enum class LevelStat : uint8_t { kMedian, kMean, kMin, kMax, kP25, kP75, kP95, kSum };
 std::string_view level_stat_name(LevelStat stat);

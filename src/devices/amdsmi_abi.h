@@ -24,7 +24,6 @@ constexpr int kTemperatureEdge = 0;           // AMDSMI_TEMPERATURE_TYPE_EDGE
 constexpr int kTemperatureHotspot = 1;        // AMDSMI_TEMPERATURE_TYPE_HOTSPOT
 constexpr int kTemperatureCurrent = 0;        // AMDSMI_TEMP_CURRENT
 constexpr uint32_t kNotTold = 0xffff'ffff;    // value that this GPU does not report
-constexpr uint32_t kNotToldShort = 0xffff;    // the same, widened from 16 bits
 constexpr size_t kMostStructureBytes = 8192;  // more than any structure of any version
 
 // amdsmi_engine_usage_t begins with these.

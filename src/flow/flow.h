@@ -91,7 +91,6 @@ struct FlowEvidence {
   // such a copy right after it.
   int64_t pageable_to_host_ns = 0;
   int64_t pageable_to_device_ns = 0;
-  int64_t pageable_ns() const { return pageable_to_host_ns + pageable_to_device_ns; }
   uint64_t whole_graphs = 0;  // graph launches recorded as one event, without kernels
   int64_t migration_ns = 0;   // managed-memory page migrations
   // Most late time is inside graphs, before the same nodes in nearly every replay: unrecorded parts

@@ -140,7 +140,6 @@ class Job {
   // True if the ranks' clocks were aligned. Otherwise waiting cannot be determined.
   bool aligned() const { return aligned_; }
   size_t works() const { return work_base_.back(); }
-  size_t work_base(uint32_t rank) const { return work_base_[rank]; }
   const OwnWork& work(size_t w) const {
     return ranks_[rank_of_work_[w]].works[w - work_base_[rank_of_work_[w]]];
   }

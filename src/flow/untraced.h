@@ -126,7 +126,7 @@ class UntracedReplay {
   // threads that launch work; NaN for fewer than 20 samples.
   double witness_ns() const { return witness_ns_; }
   // The strength at which an iteration takes that long: 0 if it already does, none if no strength
-  // suffices. most_border_ns: the highest cost per border; kPace has its own limit.
+  // suffices. most_border_ns limits the cost per border.
   std::optional<double> solve(CostShape shape, int64_t iteration_ns,
                               double most_border_ns = kMostBorderNs) const;
   // The trace without overhead; events keep order and ids. None if the order would change.

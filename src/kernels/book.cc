@@ -68,11 +68,6 @@ std::string_view kernel_kind_name(KernelKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-std::string_view found_by_name(FoundBy found) {
-  constexpr std::array<std::string_view, 3> kNames = {"nothing", "guess", "row"};
-  return kNames[static_cast<size_t>(found)];
-}
-
 const std::shared_ptr<const KernelBook>& KernelBook::built_in() {
   static const std::shared_ptr<const KernelBook> book = [] {
     auto made = std::make_shared<KernelBook>();

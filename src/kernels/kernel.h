@@ -38,7 +38,6 @@ enum class FoundBy : uint8_t {
   kGuess,    // a row marked as a guess: a characteristic word in a name of unknown origin
   kRow,
 };
-std::string_view found_by_name(FoundBy found);  // "nothing", "guess", "row"
 
 struct KernelFacts {
   KernelKind kind = KernelKind::kOther;

@@ -57,7 +57,6 @@ struct CounterPass {
   std::vector<double> values;               // dispatches x counters, row-major; NaN = not measured
   std::vector<CounterDevice> devices;
   std::vector<CounterRange> ranges;
-  bool per_kernel_ordered = true;  // false: dispatches are in file order only
   uint64_t rows_skipped = 0;       // rows without a usable id, name or number
   bool truncated = false;          // the file ends in the middle of a row
 

@@ -23,7 +23,6 @@ enum class TelemetryQuantity : uint8_t {
   kTemperature,  // degrees Celsius
   kCpuPower,     // W, all sockets
 };
-constexpr size_t kTelemetryQuantities = 8;
 
 struct TelemetrySeries {
   std::string device;  // as the log calls it; empty = the only one

@@ -15,18 +15,6 @@ std::string_view work_kind_name(OpWorkKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-std::string_view work_known_words(WorkKnown known) {
-  constexpr std::array<std::string_view, kWorkKnowns> kWords = {
-      "told",
-      "no model of this operator",
-      "shapes not recorded",
-      "element type not recorded",
-      "values of arguments not recorded",
-      "shapes that the model does not cover",
-      "known within bounds"};
-  return kWords[static_cast<size_t>(known)];
-}
-
 namespace {
 
 // False for impossible sizes: negative or not finite.
@@ -50,10 +38,6 @@ WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
   if (!answer) return {WorkKnown::kNoModel};
   if (!sane(answer->work) || !sane(answer->most)) return {WorkKnown::kNotCovered};
   return *answer;
-}
-
-bool has_work_model(std::string_view op) {
-  return operator_work(op, {}).known != WorkKnown::kNoModel;
 }
 
 double matrix_flop(std::string_view op, std::string_view dims, std::string_view concrete) {

@@ -68,9 +68,6 @@ enum class WorkKnown : uint8_t {
   kNotCovered,  // shapes outside the model: sequences of unknown lengths, unexpected ranks
   kBounds,      // known within bounds: at least `work`, at most `most`
 };
-inline constexpr size_t kWorkKnowns = 7;
-// Readable text: "no model of this operator".
-std::string_view work_known_words(WorkKnown known);
 
 struct WorkAnswer {
   WorkKnown known = WorkKnown::kNoModel;
@@ -90,8 +87,6 @@ struct EnclosingOp {
 };
 WorkAnswer operator_work(std::string_view op, const OpInputs& inputs,
                          const EnclosingOp& enclosing = {});
-// True if a model covers the operator for some arguments.
-bool has_work_model(std::string_view op);
 
 // Sequence lengths of a forward attention; only if all sequences have the same.
 struct AttentionLengths {

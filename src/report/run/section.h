@@ -51,7 +51,7 @@ struct Lever {
 };
 // "at most 47.2 ms, 5.4 % of the window"
 std::string lever_gain_words(const Lever& lever);
-// "The largest gains: ..." of the first three; empty without levers.
+// A sentence on the first three; empty if there are none.
 std::string levers_text(const std::vector<Lever>& levers);
 bool has_kernels(const Trace& trace);
 // Why launches cannot be analyzed in a trace without kernels.
